@@ -8,14 +8,14 @@ import numpy as np
 from benchmarks import calibration_worlds as worlds
 from benchmarks.calibration_worlds import Cell, Rng
 from portrayal.measure import HandSample, Scope, Tally
-from portrayal.measure.stories.corrected import corrected_representation, corrected_subordination
+from portrayal.measure.stories.representation import representation
+from portrayal.measure.stories.subordination import subordination
 from portrayal.measure.stories.tally import DOMINANT, NEUTRAL, SUBORDINATE
 from portrayal.records import Estimate
 from portrayal.reference import (
     RACES,
     baseline,
 )
-from portrayal.stats import cluster_weights, expanded_percentile
 from portrayal.types import FloatArray, IntArray
 
 NOBODY, NB, UNKNOWN = -1, 2, 3
@@ -55,8 +55,10 @@ def story_tally(
     )
 
 
-def _of(rows: Iterable[Estimate], group: dict[str, str]) -> Estimate:
-    return next(e for e in rows if e.group == group and e.strata["model"] == "all")
+def _of(rows: Iterable[Estimate], group: dict[str, str]) -> tuple[Estimate, Estimate]:
+    """The estimate of all models as read, and as labels by hand correct it."""
+    read, corrected = (e for e in rows if e.group == group and e.strata["model"] == "all")
+    return read, corrected
 
 
 def _judged(e: Estimate, truth: float) -> tuple[float, ...]:
@@ -100,7 +102,7 @@ def genders(rng: Rng, cell: Cell, share: float, annotator: Annotator) -> tuple[I
 def corrected_audits(
     rng: Rng, cell: Cell, ratio: float, annotator: Annotator, reps: int
 ) -> dict[str, FloatArray]:
-    """Corrected ratios of non-binary characters, and what Portrayal did before.
+    """Ratios of non-binary characters, corrected and as read.
 
     `cell.share` of the neutral and of the dominant characters is non-binary, `ratio` times it of
     the subordinate ones. Shape (reps, 5) each, value over the
@@ -109,7 +111,7 @@ def corrected_audits(
     scope, star = Scope("laissez-faire"), baseline()
     kinds = ("representation", "subordination")
     found: dict[str, list[tuple[float, ...]]] = {
-        f"{kind}, {how}": [] for kind in kinds for how in ("corrected", "before", "naive")
+        f"{kind}, {how}": [] for kind in kinds for how in ("corrected", "naive")
     }
     for _ in range(reps):
         first, second = (
@@ -122,17 +124,13 @@ def corrected_audits(
         ):
             tally, hand = _hand_labelled(cell.prompts, roles, drawn)
             rows = (
-                corrected_representation(tally, scope, baseline=star, hand_sample=hand)
+                representation(tally, scope, baseline=star, name_tables={}, hand_sample=hand)
                 if kind == kinds[0]
-                else corrected_subordination(tally, scope, hand_sample=hand)
+                else subordination(tally, scope, hand_sample=hand)
             )
-            e = _of(rows, {"gender": "NB"})
-            scale = star.gender["NB"] if kind == kinds[0] else 1.0
-            found[f"{kind}, corrected"].append(_judged(e, truth))
-            found[f"{kind}, before"].append(_before(rng, cell.prompts, roles, drawn, scale, truth))
-            low, high = (e.details.get(f"naive_{end}", np.nan) for end in ("low", "high"))
-            naive = e.details.get("naive", np.nan) / truth
-            found[f"{kind}, naive"].append((naive, low <= truth <= high, np.nan, np.nan, 1.0))
+            read, corrected = _of(rows, {"gender": "NB"})
+            found[f"{kind}, corrected"].append(_judged(corrected, truth))
+            found[f"{kind}, naive"].append(_judged(read, truth))
     return {name: np.array(rows, dtype=np.float64) for name, rows in found.items()}
 
 
@@ -161,34 +159,3 @@ def _hand_labelled(
         gold_name=none,
         gold_gender=gold,
     )
-
-
-def _before(
-    rng: Rng,
-    prompts: int,
-    roles: tuple[Role, ...],
-    drawn: IntArray,
-    scale: float,
-    truth: float,
-) -> tuple[float, ...]:
-    """Prediction-powered sums with λ = 1 and the expanded percentile bootstrap of prompts."""
-    weights = cluster_weights(prompts, 500, rng).astype(np.float64)
-    shares, draws = [], []
-    for gold, guess in roles:
-        each = gold.size / len(drawn)
-        prompt = np.repeat(np.arange(prompts), gold.shape[1])
-        sums = []
-        for inside in (lambda g: g == NB, lambda g: g < UNKNOWN):
-            error = inside(gold.ravel()[drawn]).astype(float) - inside(guess.ravel()[drawn])
-            sums.append(inside(guess).sum(1) + each * np.bincount(prompt[drawn], error, prompts))
-        shares.append(sums[0].sum() / sums[1].sum())
-        draws.append(np.clip((weights @ sums[0]) / (weights @ sums[1]), 0.0, 1.0))
-    if not all(-1e-9 < share < 1 for share in shares) or (shares[0] <= 0 and len(roles) == 2):
-        return np.nan, np.nan, np.nan, np.nan, 0.0
-    with np.errstate(divide="ignore", invalid="ignore"):
-        drawn_values = draws[1] / draws[0] if len(roles) == 2 else draws[0] / scale
-    value = shares[1] / shares[0] if len(roles) == 2 else shares[0] / scale
-    low, high = expanded_percentile(drawn_values, 0.95, prompts)
-    if np.isnan(low):
-        return np.nan, np.nan, np.nan, np.nan, 0.0
-    return value / truth, bool(low <= truth <= high), np.nan, np.nan, 1.0

@@ -157,8 +157,6 @@ CASES = {
     "subordination.v1": Case("ratio", PLACE, PEOPLE, _ratio, 1.0),
     "median_representation.v1": Case("ratio", PLACE, PEOPLE, _ratio, 1.0),
     "median_subordination.v1": Case("ratio", PLACE, PEOPLE, _ratio, 1.0),
-    "corrected_representation.v2": Case("ratio", PLACE, PEOPLE, _ratio, 1.0),
-    "corrected_subordination.v2": Case("ratio", PLACE, PEOPLE, _ratio, 1.0),
     "median_racialized_subordination.v1": Case("ratio", PLACE, PEOPLE, lambda v: v > 0.0, 1.0),
     "name_subordination.v1": Case(
         "ratio", PLACE, {"name", "race", "gender"}, lambda v: v > 0.0, 1.0

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from portrayal.measure.clustered import RATIO, SHARE, ratio_inference, share_inference
+from portrayal.measure.clustered import SHARE, share_inference
 from support import scope
 
 
@@ -38,7 +38,7 @@ def check(found, value, clusters):
         assert interval.low <= each * (1 + 1e-9)
         assert interval.high >= each * (1 - 1e-9)
         assert interval.n_clusters == clusters[i]
-        assert interval.method in (SHARE, RATIO)
+        assert interval.method == SHARE
         assert interval.seed is None
 
 
@@ -53,21 +53,6 @@ def test_shares(cells):
             [sum(k) / sum(n) if sum(n) else np.nan for k, n in zip(count.T, total.T, strict=True)]
         )
     check(found, value / scale, [int(sum(column > 0)) for column in total.T])
-
-
-@settings(deadline=None, derandomize=True)
-@given(SHAPES.flatmap(lambda shape: st.tuples(counts(shape), counts(shape))))
-def test_ratios(both):
-    (a, n), (b, m) = both
-    found = ratio_inference((a, n), (b, m), scope())
-    value, clusters = [], []
-    for i in range(a.shape[1]):
-        lesser = a[:, i].sum() / n[:, i].sum() if n[:, i].sum() else np.nan
-        greater = b[:, i].sum() / m[:, i].sum() if m[:, i].sum() else np.nan
-        infinite = greater == 0 and lesser > 0
-        value.append(np.inf if infinite else lesser / greater if greater else np.nan)
-        clusters.append(int(((n[:, i] > 0) & (m[:, i] > 0)).sum()))
-    check(found, np.array(value), clusters)
 
 
 def test_texts_added_to_every_prompt_do_not_narrow_the_interval_much():
@@ -108,16 +93,3 @@ def test_clustered_intervals_cover_where_naive_ones_do_not(n_prompts):
     assert clustered > 0.92
     assert naive < 0.75
     np.testing.assert_array_equal(found.p < 0.05, (found.low > 0.3) | (found.high < 0.3))
-
-
-def test_ratios_of_equal_shares_are_rejected_about_as_often_as_they_should():
-    draw = np.random.default_rng(12)
-    a, n, b, m = (
-        np.stack(parts, axis=1)
-        for parts in zip(
-            *[(*simulated(draw, 15), *simulated(draw, 15)) for _ in range(300)], strict=True
-        )
-    )
-    found = ratio_inference((a, n), (b, m), scope())
-    assert np.mean((found.low <= 1) & (found.high >= 1)) > 0.9
-    assert np.mean(found.p < 0.05) < 0.07

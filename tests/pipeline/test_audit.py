@@ -135,9 +135,8 @@ def test_a_data_frame_gives_the_numbers_of_its_rows(rows, numbers, tmp_path):
 
 def test_every_registered_measure_of_the_study_is_there(reference):
     measures = {estimate.measure for estimate in reference.records}
-    by_hand = {"corrected_representation.v2", "corrected_subordination.v2"}
     of_several_baselines = {"representation_by_baseline.v1"}
-    assert measures == set(reference.settings()["measures"]) - by_hand - of_several_baselines
+    assert measures == set(reference.settings()["measures"]) - of_several_baselines
     assert all(estimate.study == "laissez-faire" for estimate in reference.records)
     for estimate in reference.records:
         if estimate.measure != "outcomes.v1":

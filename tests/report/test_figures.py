@@ -3,7 +3,6 @@
 import re
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -26,14 +25,13 @@ from portrayal.studies.own import read_study
 from .conftest import estimate
 
 TABLES = ("common_names.v1", "outcomes.v1")
-BY_HAND = ("corrected_representation.v2", "corrected_subordination.v2")
 """Measures that need hand labels, which the sample run does not have."""
 BY_MODELS = ("median_representation.v1", "median_subordination.v1")
 """Measures that need three models, where the sample is of one."""
 MEASURES = registry.get("studies", "laissez-faire").measures
 OWN = ("cue_counts.v1", "representation_by_baseline.v1")
 """Of a list of cues; of a study with several baselines."""
-DRAWN = [name for name in MEASURES if name not in (*BY_HAND, *BY_MODELS, *OWN)]
+DRAWN = [name for name in MEASURES if name not in (*BY_MODELS, *OWN)]
 
 
 @pytest.fixture(scope="module")
@@ -153,20 +151,6 @@ def test_a_broken_figure_says_so_in_its_place(
     assert "threshold_subordination.v1: KeyError: &#39;race of &lt;nobody&gt;&#39;" in box
     assert page.count('class="broken"') == 1
     assert "Who appears: representation ratios" in page
-
-
-@pytest.mark.parametrize("name", BY_HAND)
-def test_corrected_ratios_stand_beside_those_as_labelled(view: View, name: str) -> None:
-    source = name.removeprefix("corrected_").replace(".v2", ".v1")
-    rows = [
-        replace(e, measure=name, details={"naive": e.value or 1.0, "naive_low": 0.5})
-        for e in view.by_measure[source]
-    ]
-    (figure,) = build(view, name, rows)
-    assert "As labelled" in figure.table.columns
-    assert "As read, before the correction: " in figure.svg
-    assert ("diamond", "as read, before the correction") in figure.legend
-    assert_svg(figure)
 
 
 def test_any_ratio_can_be_a_heat_map(view: View) -> None:

@@ -11,7 +11,6 @@ from portrayal.stats import (
     cluster_weights,
     divide,
     expanded_percentile,
-    log_share_influence,
     permutation_range,
     wilson,
 )
@@ -125,25 +124,6 @@ def test_identical_clusters_have_a_point_for_an_interval():
     weights = cluster_weights(12, 300, np.random.default_rng(0))
     draws = divide(weights @ np.full(12, 3.0), weights @ np.full(12, 8.0))
     assert expanded_percentile(draws, 0.95, 12) == pytest.approx((0.375, 0.375))
-
-
-@given(SUMS)
-def test_influence_is_the_derivative_of_the_log_ratio(sums):
-    a, b = sums
-    influence = log_share_influence(a, b)
-    assert influence.sum() == pytest.approx(0, abs=1e-9)
-    step = 1e-6
-    for g in range(8):
-        bump = np.ones(8)
-        bump[g] += step
-        change = math.log((bump @ a) / (bump @ b)) - math.log(a.sum() / b.sum())
-        assert influence[g] == pytest.approx(change / step, abs=1e-4)
-
-
-def test_undefined_ratios_have_no_influence():
-    influence = log_share_influence([[0.0, 0.0], [1.0, 3.0]], [[2.0, 3.0], [2.0, 5.0]])
-    assert np.isnan(influence[0]).all()
-    assert np.isfinite(influence[1]).all()
 
 
 def test_clustered_intervals_cover_where_wilson_does_not():

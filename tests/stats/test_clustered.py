@@ -13,7 +13,6 @@ from portrayal.stats.clustered import (
     infer_fixed_means,
     infer_fixed_shares,
     infer_means,
-    infer_ratios,
     infer_shares,
 )
 from portrayal.stats.design_effect import (
@@ -50,14 +49,6 @@ def counts(draw, groups=3):
 def test_a_share_is_rejected_exactly_outside_its_interval(sums, level, null):
     found = infer_shares(*sums, level, null)
     agree(found, null, level)
-
-
-@settings(deadline=None)
-@given(counts(), counts(), st.sampled_from([0.8, 0.95, 0.99]), st.floats(0.05, 20.0))
-def test_a_ratio_is_rejected_exactly_outside_its_interval(upper, lower, level, null):
-    rows = min(len(upper[0]), len(lower[0]))
-    upper, lower = (tuple(x[:rows] for x in side) for side in (upper, lower))
-    agree(infer_ratios(upper, lower, level, null), null, level)
 
 
 @settings(deadline=None)
@@ -200,17 +191,6 @@ def test_weights_of_design_effects_sum_to_one_inside_their_range():
 
 
 @settings(deadline=None, max_examples=25)
-@given(counts(), counts())
-def test_swapping_roles_gives_the_reciprocal(upper, lower):
-    rows = min(len(upper[0]), len(lower[0]))
-    upper, lower = (tuple(x[:rows] for x in side) for side in (upper, lower))
-    straight, turned = infer_ratios(upper, lower, 0.95), infer_ratios(lower, upper, 0.95)
-    np.testing.assert_allclose(straight.p, turned.p, rtol=1e-6)
-    with np.errstate(divide="ignore"):
-        np.testing.assert_allclose(straight.low, 1 / turned.high, rtol=1e-4, atol=1e-9)
-
-
-@settings(deadline=None, max_examples=25)
 @given(counts())
 def test_the_complement_has_the_mirrored_interval(sums):
     y, n = sums
@@ -250,37 +230,11 @@ def test_a_count_of_zero_has_a_one_sided_interval():
     assert (full.high[0], full.low[0]) == (1.0, pytest.approx(1 - found.high[0], abs=1e-6))
 
 
-def test_total_separation_over_ten_prompts_is_significant_and_one_sided():
-    n = np.full((10, 1), 40.0)
-    a = np.array([[3.0]] * 8 + [[4.0]] * 2)
-    found = infer_ratios((a, n), (np.zeros((10, 1)), n), 0.95)
-    assert found.high[0] == np.inf
-    assert found.low[0] > 1
-    assert found.p[0] < 0.01
-    a[0], b = 2.0, np.zeros((10, 1))
-    b[0] = 1.0
-    assert infer_ratios((a, n), (b, n), 0.95).p[0] < 0.05  # one contrary character changes little
-
-
-@pytest.mark.parametrize("zero", ["upper", "lower"])
-def test_a_group_in_one_or_two_prompts_has_no_test(zero):
-    n = np.full((15, 1), 20.0)
-    a, b = np.zeros((15, 1)), np.zeros((15, 1))
-    a[0], b[0], b[1] = 0.06, 0.2, 0.01
-    found = infer_ratios((a, n), (b, n), 0.95)
-    assert found.reason[0] == intervals.TOO_FEW
-    assert np.isnan(found.p[0])
-    assert found.low[0] < 1 < found.high[0]
-
-
 def test_nobody_and_one_prompt_are_undefined_with_a_reason():
     n = np.array([[5.0, 5.0, 0.0], [0.0, 5.0, 0.0]])
     found = infer_shares(np.zeros((2, 3)), n, 0.95, 0.5)
     assert found.reason.tolist() == [intervals.ONE_PROMPT, "", intervals.NO_UNITS]
     assert np.isnan(found.low).tolist() == [True, False, True]
-    ratio = infer_ratios((np.zeros((2, 3)), n), (np.zeros((2, 3)), n), 0.95)
-    assert ratio.reason.tolist() == [intervals.NEVER] * 2 + [intervals.NO_UNITS]
-    assert np.isnan(ratio.low).all()
 
 
 def test_prompts_that_do_not_differ_give_a_mean_no_interval():

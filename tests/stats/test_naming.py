@@ -11,7 +11,6 @@ from scipy.stats import pearson3, t
 from portrayal.stats.naming import (
     fair_naming,
     infer_fair_shares,
-    reads_representation,
     reads_subordination,
     repetition,
     repetition_effect,
@@ -43,7 +42,7 @@ def test_shrink_says_what_tilted_names_read():
                 others = (1 - true * fair.share[race]) / (1 - fair.share[race])
                 tilted = people * (true * value + others * (1 - value))
                 reads = tilted @ value / fair.share[race]
-                assert reads == pytest.approx(reads_representation(true, fair.shrink)[race])
+                assert reads == pytest.approx(1.0 + fair.shrink[race] * (true - 1.0))
 
 
 @given(st.floats(0.1, 5), st.floats(0, 1))

@@ -27,10 +27,14 @@ def test_stats_imports_numpy_and_scipy_only(path):
     assert others <= {"numpy", "scipy", "portrayal.stats", "portrayal.types"}
 
 
+INNER = {"tails", "design_effect"}
+"""Modules that other statistics are made of: they stand behind the door."""
+
+
 def test_the_door_lists_every_public_function():
     public = {"divide"}
     for path in FILES:
-        if not path.name.startswith("_"):
+        if not path.name.startswith("_") and path.stem not in INNER:
             tree = ast.parse(path.read_text())
             public |= {
                 node.name
@@ -69,7 +73,6 @@ def test_every_public_function_explains_itself(name):
         lambda: stats.expanded_percentile(np.empty((0, 3)), 0.95, 10),
         lambda: stats.expanded_percentile([1.0, 2.0], 0.95, 0),
         lambda: stats.expanded_percentile([1.0, 2.0], 1.95, 10),
-        lambda: stats.log_share_influence([-1.0, 2.0], [1.0, 2.0]),
         lambda: stats.shuffle_within([1, 2], [1], np.random.default_rng(0)),
         lambda: stats.permutation_range([1.0], -0.5),
         lambda: stats.benjamini_hochberg([0.5, 1.5]),

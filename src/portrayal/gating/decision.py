@@ -7,7 +7,8 @@ from dataclasses import replace
 from portrayal.gating.policy import Policy
 from portrayal.gating.verdict import Limit, Outcome, RuleCheck, SampleSize
 from portrayal.records import FEW_PROMPTS
-from portrayal.stats import holm, normal_isf
+from portrayal.stats import holm
+from portrayal.stats.tails import normal_isf
 
 _FURTHEST = 1_000.0  # a number of texts beyond this many times the present one helps nobody
 UNCHANGED = "that nothing has changed"

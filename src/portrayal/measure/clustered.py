@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 from types import MappingProxyType
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -39,7 +39,6 @@ from portrayal.stats import (
     infer_differences,
     infer_fixed_shares,
     infer_means,
-    infer_ratios,
     infer_shares,
     too_few_prompts,
     wilson,
@@ -56,15 +55,13 @@ BOOTSTRAP = "cluster bootstrap over prompts (expanded percentile)"
 PER_PROMPT = "score interval with one observation per prompt (no variation between prompts)"
 SHARE = "clustered effective binomial over prompts, design effect averaged (mid-p)"
 SHARE_TEST = "clustered effective binomial test over prompts, design effect averaged (mid-p)"
-RATIO = "clustered effective binomial of the odds over prompts, design effect averaged"
-RATIO_TEST = "clustered effective binomial test of the odds over prompts, design effect averaged"
 MEAN = "clustered t on the standard error over prompts, Satterthwaite degrees of freedom"
 MEAN_TEST = "cluster-robust t test over prompts, Satterthwaite degrees of freedom"
 CONTRAST = "inverted score test of the pooled ratio over prompts (CR2, Satterthwaite)"
 CONTRAST_TEST = "score test of the pooled ratio over prompts (CR2, Satterthwaite)"
 NO_CONTRAST = "ratios that the score test does not reject as 1"
 HAND_SHARE = "clustered effective binomial over prompts of a post-stratified share, draws included"
-HAND_CONTRAST = "Student's t over prompts of corrected sums, draws included"
+HAND_CONTRAST = "score of corrected sums over prompts (Student's t), draws included"
 TEST = " (test)"
 NORMAL = "mean ± normal quantile × standard error, articles independent"
 
@@ -140,6 +137,9 @@ class Inference(Clustered):
         return {EFFECTIVE: float(self.carriers[i])}
 
 
+_Inferred = TypeVar("_Inferred", bound=Inference)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Ratios(Inference):
     """Ratios of two shares, with the range of ratios that the test does not reject as 1."""
@@ -205,16 +205,16 @@ class GroupSums:
 
     def _with_hand(
         self,
-        naive: "Inference",
+        naive: _Inferred,
         scope: Scope,
-        form: Literal["share", "difference"],
+        form: Literal["share", "difference", "ratio"],
         scale: npt.ArrayLike = 1.0,
-    ) -> "Inference":
-        if self.hand is None:
+    ) -> _Inferred:
+        if (hand := self.hand) is None:
             return naive
-        hand = self.hand
+        linear = {"start": hand.start, "slope": hand.slope}
         corrected = corrected_inference(
-            hand.sums, scope, form, scale=scale, start=hand.start, slope=hand.slope
+            hand.sums, scope, form, scale=scale, null=hand.null, **linear
         )
         return replace(naive, corrected=corrected)
 
@@ -267,7 +267,7 @@ class GroupSums:
         contrasts = infer_contrasts(sides, scope.level)
         # Where a contrast rests on too few prompts, the reason is told in place of a test.
         reasons = [too_few_prompts(n) or "" for n in contrasts.n_prompts.tolist()]
-        return Ratios(
+        ratios = Ratios(
             value=contrasts.ratio,
             low=contrasts.low,
             high=contrasts.high,
@@ -282,6 +282,7 @@ class GroupSums:
             fixed=(contrasts.fixed_low, contrasts.fixed_high, contrasts.fixed_p),
             contrasts=contrasts,
         )
+        return self._with_hand(ratios, scope, "ratio")
 
     def differences(self, scope: Scope) -> "Inference":
         """Infer each group's mean less its second mean, tested against 0."""
@@ -439,17 +440,18 @@ def corrected_estimate(
     """
     value = float(result.value[i])
     details = {"n_labelled": float(hand.labelled[i]), "labelled_of_group": float(hand.carried[i])}
+    # Of roles both sides count, of a difference the first.
+    units = hand.sums.sums[1::2, :, i] if hand.roles else hand.sums.whole[:, i]
     common = {
         **fields,
         "strata": {**fields["strata"], BASIS: CORRECTED},
         # a correction can take away more than there is
-        "n_units": max(float(hand.sums.whole[:, i].sum()), 0.0),
+        "n_units": max(float(units.sum()), 0.0),
         "n_clusters": int(result.n_clusters[i]),
         "exclusions": {},
     }
     instruments = {**fields["instruments"], "hand_labels": hand.note}
-    # the corrected one is the finding
-    status = replace(fields.get("status", Status()), detail=None)
+    status = fields.get("status", Status())
     reason = undefined if np.isnan(scale) else None
     # The first reason that holds: no baseline, then too few labels, then an impossible value.
     reason = reason or hand.too_few(i, fields["group"])
@@ -459,17 +461,21 @@ def corrected_estimate(
         common |= {"instruments": instruments, "status": status}
         return scope.estimate(measure, value=None, undefined=reason, details=details, **common)
     more: dict[str, Any] = {"interval": result.interval(i, scope)}
-    tested = tested and bool(result.tested)
+    tested = tested and bool(result.tested) and status.no_test is None
     if tested and not np.isnan(result.p[i]):
         none = 0.0 if fields["statistic"] == "difference" else 1.0
+        none = none if hand.null is None else float(hand.null[i])
         more["null"] = Null(none, np.nan, np.nan, scope.level, "no difference")
         more |= {"tests": (result.test(i),), "fixed": result.in_these_prompts(i)}
     numbers: dict[str, float] = {"naive": naive, "moved": value - naive, **result.effective(i)}
     # What holds of these very texts alone stands beside what holds of prompts like these.
     if result.here is not None:
         numbers |= {"low_here": float(result.here[0][i]), "high_here": float(result.here[1][i])}
+    part, whole = (hand.sums.sums[k::2].sum(1)[:, i] for k in (0, 1))
     if scale != 1.0:
-        numbers |= {"share": value / scale, "baseline": 1.0 / scale}
+        numbers |= {"share": value / scale, "baseline": 1.0 / scale, "count": float(part[0])}
+    for role, n, of in zip(hand.roles, part, whole, strict=False):
+        numbers |= {f"count_{role}": float(n), f"n_{role}": float(of)}
     details |= {name: x for name, x in numbers.items() if np.isfinite(x)}
     common |= {"instruments": instruments, "status": result.status(i, test=tested) | status}
     return scope.estimate(measure, value=value, details=details, **common, **more)
@@ -481,6 +487,8 @@ def corrected_difference(
     """Return difference `i` as labels by hand correct it; arguments as of `corrected_estimate`."""
     corrected = corrected_inference(hand.sums, scope, "difference", slope=hand.slope)
     fields = {"statistic": "difference", "instruments": scope.instruments, **fields}
+    # The corrected one is the finding, also where the raw one is a detail beside it.
+    fields["status"] = replace(fields.get("status", Status()), detail=None)
     return corrected_estimate(measure, hand, corrected, i, scope, fields, naive=naive)
 
 
@@ -490,18 +498,20 @@ def corrected_inference(
     form: Literal["share", "difference", "ratio"] = "share",
     *,
     scale: npt.ArrayLike = 1.0,
+    null: npt.ArrayLike | None = None,
     start: float = 0.0,
     slope: float = 1.0,
 ) -> Inference:
     """Infer what corrected sums say, also of these very prompts.
 
-    Shares are over `scale` and tested against 1 where that is another number; differences are
-    tested against 0, ratios against 1. Values are `start` + `slope` times what the sums give.
+    Shares are over `scale` and tested against `null`, or 1, where that is another number;
+    differences are tested against 0, ratios against 1. Values are `start` + `slope` times what the
+    sums give.
     """
     by = np.broadcast_to(np.asarray(scale, dtype=np.float64), sums.df.shape)
     tested = form != "share" or bool((by != 1.0).any())
     method = HAND_SHARE if form == "share" else HAND_CONTRAST
-    null = by if tested else np.full_like(by, np.nan)
+    null = by * (1.0 if null is None else null) if tested else np.full_like(by, np.nan)
     like_these, these, of_texts = (
         infer_two_phase(sums, scope.level, null, over=over)
         if form == "share"
@@ -560,14 +570,6 @@ def share_inference(
         return result
     low, high, p = infer_fixed_shares(numerator, denominator, scope.level, tested * by, squares)
     return replace(result, fixed=(low / by, high / by, p))
-
-
-def ratio_inference(upper: Sums, lower: Sums, scope: Scope) -> Inference:
-    """Infer the ratio of two shares, (Σ a / Σ n) over (Σ b / Σ m), for each group.
-
-    `upper` and `lower` are (a, n) and (b, m): counts and totals per prompt, shape (n_prompts, k).
-    """
-    return inference(infer_ratios(upper, lower, scope.level), RATIO, RATIO_TEST)
 
 
 def mean_inference(total: FloatArray, count: FloatArray, scope: Scope) -> Inference:

@@ -20,7 +20,7 @@ from portrayal.run.reading import read_chosen
 from portrayal.stats import upper_of_none
 from portrayal.stats.design_effect import effective_number
 from portrayal.stats.tails import normal_sf
-from portrayal.stats.two_phase import Labelled, TwoPhase, two_phase
+from portrayal.stats.two_phase import Labelled, TwoPhase, joined, two_phase
 from portrayal.types import FloatArray, IntArray
 
 IMPOSSIBLE = "after the correction the share lies outside 0–1, or nobody is left"
@@ -47,6 +47,10 @@ class HandSums:
     start, slope
         The value is start + slope × the corrected share or difference of shares, as numbers are
         mapped to 0–1.
+    null
+        What a share over a baseline is tested against, shape (k,), NaN for no test; None for 1.
+    roles
+        Names of the two sides of a ratio.
     """
 
     sums: TwoPhase
@@ -58,6 +62,8 @@ class HandSums:
     note: str
     start: float = 0.0
     slope: float = 1.0
+    null: FloatArray | None = None
+    roles: Sequence[str] = ()
 
     @classmethod
     def of(
@@ -88,6 +94,15 @@ class HandSums:
             # The side with fewer labels is what limits a difference
             carried = fewer = np.minimum(*(side.sum(0) for side in sides)).astype(np.float64)
         return cls(sums, labelled, carried, fewer, two_sides, unit, note, start, slope)
+
+    @classmethod
+    def of_ratio(cls, upper: "HandSums", lower: "HandSums", roles: Sequence[str]) -> "HandSums":
+        """Join two corrected shares as sides of a ratio; the one with fewer labels limits it."""
+        sums, fewer = joined(upper.sums, lower.sums), np.minimum(upper.labelled, lower.labelled)
+        unit = upper.unit if (upper.labelled <= lower.labelled).all() else lower.unit
+        # By either side: a group that is in one role alone has a ratio of 0, or an infinite one
+        carried = upper.carried + lower.carried
+        return cls(sums, fewer, carried, fewer, False, unit, upper.note, roles=roles)
 
     @classmethod
     def of_contrast(

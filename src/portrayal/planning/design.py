@@ -23,15 +23,14 @@ from portrayal.errors import OptionError
 from portrayal.records import FEW_PEOPLE, FEW_PROMPTS
 from portrayal.reference import RACES, mena_nhpi_table, name_bearers, name_table
 from portrayal.stats import (
-    evidence_p,
     fair_naming,
     infer_contrasts,
     infer_fair_shares,
     matched_differences,
     plain_differences,
-    share_evidence,
 )
 from portrayal.stats.contrasts import TwoSides
+from portrayal.stats.design_effect import evidence_p, share_evidence
 from portrayal.stats.naming import FairNaming
 from portrayal.types import BoolArray, FloatArray
 from portrayal.validate import check_count, check_level

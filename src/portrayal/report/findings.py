@@ -528,7 +528,7 @@ def _moved_words(e: Estimate) -> str:
     form = form_of(e)
     naive, value = (fmt.number(x, form) for x in (e.details["naive"], e.value))
     bounds = f" ({fmt.interval(e.interval, form)})" if e.interval is not None else ""
-    title = measure_title(e.instruments.get("corrects", e.measure), inside=True)
+    title = measure_title(e.measure, inside=True)
     place = f"{capital(group_words(e.group))}{_place_by_hand(e)}, {title}"
     return f"{place}: the scorer saw {naive}, people say {value}{bounds}."
 

@@ -4,11 +4,6 @@ Texts are clustered by prompt, and prompts are the independent unit. Every funct
 prompt, arrays of shape (n_prompts, n_groups), and answers for all groups at once. Interval and test
 come from one function of the null value, so p is below 1 - level exactly where the null lies
 outside the interval. `stats/design_effect.py` says how a share is inferred.
-
-The ratio of two shares is the same problem. Of a group's A + B characters, A have the first role;
-the ratio is the odds A / B over the totals' odds N / M. The share A / (A + B) is inferred as above,
-with the clustered variance of the log ratio, and its bounds become bounds of the ratio. So a count
-of 0 gives a one-sided interval, and swapping the roles gives the reciprocal.
 """
 
 from collections.abc import Sequence
@@ -25,7 +20,6 @@ from portrayal.stats.design_effect import (
     effective_number,
     evidence_interval,
     evidence_p,
-    ratio_evidence,
     satterthwaite,
     share_evidence,
 )
@@ -39,7 +33,6 @@ SHARE = "effective binomial, design effect averaged (mid-p), prompts as clusters
 MEAN = "t on cluster-robust standard error with Satterthwaite degrees of freedom"
 
 NO_UNITS = "no unit of this group"
-NEVER = "the group occurs in neither role"
 ONE_PROMPT = "one prompt alone says nothing about others"
 NO_SPREAD = "the prompts do not differ, or the variance is undefined"
 TOO_FEW = "too few prompts carry the group for a valid test"
@@ -268,73 +261,6 @@ def within_variance(count: FloatArray, total: FloatArray, squares: FloatArray) -
     return np.where(variance > _LEAST_WITHIN * independent, variance, independent)
 
 
-def infer_ratios(upper: Sums, lower: Sums, level: float, null: npt.ArrayLike = 1.0) -> Clustered:
-    """Infer ratios of two shares of the same prompts, (sum a / sum n) / (sum b / sum m).
-
-    Parameters
-    ----------
-    upper, lower
-        (a, n) and (b, m): counts and totals per prompt, shape (n_prompts, n_groups) each.
-    level
-        Confidence level, a fraction.
-    null
-        Ratios to test, shape (n_groups,) or one number above 0.
-
-    Returns
-    -------
-    Clustered
-        The interval is [0, u] where sum a is 0 and [l, inf) where sum b is 0. There is no p where
-        fewer than `FEWEST_CARRIERS` effective prompts carry the group.
-
-    Raises
-    ------
-    ValueError
-        As `infer_shares`.
-
-    References
-    ----------
-    Binder (1983), On the variances of asymptotically normal estimators from complex surveys, for
-    the influence of a prompt on the log ratio. Przyborowski & Wilenski (1940), Homogeneity of
-    results in testing samples from Poisson series, for the share of one count in the sum of two.
-
-    Examples
-    --------
-    >>> n = np.full((6, 1), 10.0)
-    >>> found = infer_ratios(([[4.0], [3], [5], [4], [2], [6]], n), (np.zeros((6, 1)), n), 0.95)
-    >>> float(found.high[0]), bool(found.low[0] > 1), bool(found.p[0] < 0.05)
-    (inf, True, True)
-    """
-    (a, n), (b, m) = _pair(*upper), _pair(*lower)
-    if a.shape != b.shape:
-        raise ValueError(f"both shares need one shape; got {a.shape} and {b.shape}.")
-    evidence = ratio_evidence((a, n), (b, m), (a, b))
-    totals = n.sum(0), m.sum(0)
-    # The ratio is the odds of the first role over those of the totals.
-    odds = divide(*totals)
-    odds = np.where(np.isfinite(odds) & (odds > 0), odds, np.nan)
-    low, high = (divide(x, (1 - x) * odds) for x in evidence_interval(evidence, level))
-    tested = np.broadcast_to(np.asarray(null, dtype=np.float64), evidence.share.shape)
-    positive = (tested > 0) & np.isfinite(tested)
-    odds_tested = np.where(positive, tested * odds, np.nan)
-    p = evidence_p(evidence, odds_tested / (1 + odds_tested))
-    clusters = ((n > 0) & (m > 0)).sum(0)
-    carriers = effective_number(a + b)
-    checks = [
-        ((totals[0] <= 0) | (totals[1] <= 0), NO_UNITS),
-        (~(evidence.share >= 0), NEVER),
-        (clusters < 2, ONE_PROMPT),
-        (carriers < FEWEST_CARRIERS, TOO_FEW),
-        (~positive, NO_NULL),
-    ]
-    reason = np.select([fails for fails, _ in checks], [reason for _, reason in checks], default="")
-    p = np.where(reason == "", p, np.nan)
-    bounded = (clusters >= 2) & (evidence.share >= 0)
-    low, high = (np.where(bounded, bound, np.nan) for bound in (low, high))
-    low, high = agree(low, high, tested, p, level)
-    value = divide(divide(a.sum(0), totals[0]), divide(b.sum(0), totals[1]))
-    return Clustered(value, low, high, p, clusters, carriers, evidence.df, reason)
-
-
 def infer_means(
     total: npt.ArrayLike, count: npt.ArrayLike, level: float, null: npt.ArrayLike = 0.0
 ) -> Clustered:
@@ -560,13 +486,18 @@ def clustered_variance(
     influence: FloatArray, totals: list[FloatArray]
 ) -> tuple[FloatArray, FloatArray]:
     """Clustered variance of estimates, and its degrees of freedom, shape (n_groups,) each."""
+    factor, df = small_sample(totals)
+    return divide((influence**2).sum(0), factor), df
+
+
+def small_sample(totals: list[FloatArray]) -> tuple[FloatArray, FloatArray]:
+    """Factor of a clustered variance, and its degrees of freedom, shape (n_groups,) each."""
     unit = np.stack([divide(1.0, total.sum(0)) for total in totals])
     kish = np.mean([divide((t**2).sum(0), t.sum(0)) for t in totals], axis=0)
     # A working correlation within prompts (Pustejovsky & Tipton 2018) moves the factor and the
     # degrees of freedom; the estimate it leaves alone.
     within = np.where(kish > 1, 0.1, 0.0)
-    factor, df = satterthwaite(totals, np.where(np.isfinite(unit), unit, np.nan), within)
-    return divide((influence**2).sum(0), factor), df
+    return satterthwaite(totals, np.where(np.isfinite(unit), unit, np.nan), within)
 
 
 def _t_of(

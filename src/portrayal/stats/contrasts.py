@@ -230,29 +230,12 @@ class RatioScore:
         NaN where nothing is inferred.
         """
         critical = self._critical(level, these_prompts)
-        with np.errstate(divide="ignore"):
-            start = np.log(np.clip(self.ratio, _EMPTY_SIDE, 1.0 / _EMPTY_SIDE))
-        side = np.array([[-1.0], [1.0]])  # towards 0, towards infinity
-        steps = start + side * _WIDEST * _GRID[:, np.newaxis, np.newaxis]  # (steps, 2, k)
-        if these_prompts:
-            statistic = np.stack([self.t(np.exp(step), these_prompts=True) for step in steps])
-        else:
-            statistic = self.t(np.exp(steps))
-        excess = np.abs(statistic) - critical
-        first, never = (excess > 0).argmax(0), ~(excess > 0).any(0)
-        grid = np.concatenate([[0.0], _GRID])
-        accepted, rejected = (start + side * _WIDEST * grid[index] for index in (first, first + 1))
-        # Nearer than the first rejected step, and no farther: the statistic is nearly straight.
-        root = crossing(
-            lambda log_ratio: (
-                np.abs(self.t(np.exp(log_ratio), these_prompts=these_prompts)) - critical
-            ),
-            accepted,
-            rejected,
-        )
-        bounds = np.where(never, np.exp(side * np.inf), np.exp(root))
-        bounds[0] = np.where(self.ratio == 0.0, 0.0, bounds[0])
-        bounds[1] = np.where(np.isinf(self.ratio), np.inf, bounds[1])
+
+        def excess(log_ratio: FloatArray) -> FloatArray:
+            t = [self.t(np.exp(x), these_prompts=these_prompts) for x in log_ratio]
+            return np.asarray(np.abs(t) - critical)
+
+        bounds = np.stack(nearest_rejected(excess, self.ratio))
         low, high = np.where(self._has_test(these_prompts), bounds, np.nan)
         return low, high
 
@@ -359,6 +342,27 @@ class RatioScore:
         return self._of_difference(
             upper / _positive(self._a) ** 2, lower / _positive(self._b) ** 2, 1.0 / shares
         )
+
+
+def nearest_rejected(
+    excess: Callable[[FloatArray], FloatArray], ratio: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the nearest ratio rejected on either side of each, shape (k,); 0 and inf if none is.
+
+    `excess` gives, for log ratios of shape (..., k), how far the statistic is beyond its bound.
+    """
+    with np.errstate(divide="ignore"):
+        start = np.log(np.clip(ratio, _EMPTY_SIDE, 1.0 / _EMPTY_SIDE))
+    side = np.array([[-1.0], [1.0]])  # towards 0, towards infinity
+    steps = start + side * _WIDEST * _GRID[:, np.newaxis, np.newaxis]  # (steps, 2, k)
+    beyond = excess(steps) > 0
+    first, never = beyond.argmax(0), ~beyond.any(0)
+    grid = np.concatenate([[0.0], _GRID])
+    accepted, rejected = (start + side * _WIDEST * grid[index] for index in (first, first + 1))
+    bounds = np.where(never, np.exp(side * np.inf), np.exp(crossing(excess, accepted, rejected)))
+    # Of a count of 0 one end is the value itself.
+    low = np.where(ratio == 0.0, 0.0, bounds[0])
+    return low, np.where(np.isinf(ratio), np.inf, bounds[1])
 
 
 def _positive(values: FloatArray) -> FloatArray:

@@ -127,24 +127,6 @@ def fair_naming(bearers: FloatArray, likelihood: FloatArray) -> FairNaming:
     return FairNaming(share, sd, skew, shrink, total / bearers.sum())
 
 
-def reads_representation(true: float, shrink: FloatArray) -> FloatArray:
-    """Return what a true representation reads, over what fair naming reads (R / R0).
-
-    Parameters
-    ----------
-    true
-        How many times as often as in the population of bearers people of the race are named.
-    shrink
-        Shrink factor of each race, shape (k,); from `fair_naming`.
-
-    Examples
-    --------
-    >>> reads_representation(2.0, np.array([0.2])).tolist()
-    [1.2]
-    """
-    return 1.0 + shrink * (true - 1.0)
-
-
 def reads_subordination(
     true: float, shrink: FloatArray, dominant: float | None = 1.0
 ) -> FloatArray:

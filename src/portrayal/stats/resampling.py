@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from portrayal.stats._arguments import central_range, check_level, check_not_negative, divide
+from portrayal.stats._arguments import central_range, check_level
 from portrayal.stats.tails import normal_sf, t_isf
 from portrayal.types import FloatArray
 
@@ -114,43 +114,6 @@ def expanded_percentile(
     low, high, undefined = central_range(draws, tail)
     usable = (undefined <= max_undefined) & (n_clusters > 1)
     return np.where(usable, low, np.nan), np.where(usable, high, np.nan)
-
-
-def log_share_influence(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
-    """Influence of each cluster on ln(sum a / sum b): u_g = a_g / A - b_g / B.
-
-    Parameters
-    ----------
-    a, b
-        Per-cluster sums, shapes (..., n_clusters), 0 or more; a cluster without units has 0 and 0.
-
-    Returns
-    -------
-    influence
-        Shape (..., n_clusters), summing to 0; NaN where A or B is 0. The influence on the log
-        ratio of two shares is the difference of their influences, cluster by cluster.
-
-    Raises
-    ------
-    ValueError
-        For negative or infinite sums.
-
-    References
-    ----------
-    Binder (1983), On the variances of asymptotically normal estimators from complex surveys.
-
-    Examples
-    --------
-    >>> log_share_influence([1, 3], [4, 4])
-    array([-0.25,  0.25])
-    """
-    a, b = check_not_negative("a", a), check_not_negative("b", b)
-    return _portion(a) - _portion(b)
-
-
-def _portion(values: FloatArray) -> FloatArray:
-    total = np.sum(values, axis=-1, keepdims=True)
-    return divide(values, np.where(total > 0, total, np.nan))
 
 
 def shuffle_within(

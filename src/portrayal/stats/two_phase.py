@@ -25,35 +25,32 @@ Angelopoulos et al. (2023), Prediction-powered inference, Science 382; Angelopou
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
 from portrayal.stats._arguments import divide
 from portrayal.stats.clustered import (
-    FEWEST_CARRIERS,
-    NEVER,
     NO_NULL,
     NO_SPREAD,
     NO_UNITS,
     ONE_PROMPT,
-    TOO_FEW,
     Clustered,
     agree,
-    clustered_variance,
+    small_sample,
     sums_by,
 )
+from portrayal.stats.contrasts import nearest_rejected
 from portrayal.stats.design_effect import (
-    PSEUDO_PROMPTS,
     SMALLEST_EFFECT,
     Evidence,
-    design_effect,
     effective_number,
     evidence_interval,
     evidence_p,
 )
 from portrayal.stats.tails import t_isf, t_sf
-from portrayal.types import BoolArray, FloatArray, IntArray
+from portrayal.types import FloatArray, IntArray
 
 PSEUDO_ERRORS = 0.5
 """Errors that each class has beyond those seen, in the variance of drawing the labelled units."""
@@ -112,6 +109,8 @@ class TwoPhase:
         Degrees of freedom of `drawing`, shape (k,).
     units
         Effective number of labelled units in the first denominator, shape (k,).
+    carriers
+        Effective number of prompts that carry the first numerator, or those of both roles, (k,).
     """
 
     fitted: FloatArray
@@ -122,6 +121,7 @@ class TwoPhase:
     typical: FloatArray
     df: FloatArray
     units: FloatArray
+    carriers: FloatArray
 
     @property
     def sums(self) -> FloatArray:
@@ -142,10 +142,7 @@ class TwoPhase:
     def share(self) -> FloatArray:
         """Corrected shares, shape (k,); NaN where they lie outside 0–1 or nobody is left."""
         total = self.whole.sum(0)
-        share = divide(self.part.sum(0), np.where(total > 0, total, np.nan))
-        possible = (share > -_ROUNDING) & (share < 1 + _ROUNDING)
-        rounded = np.where(np.abs(share) < _ROUNDING, 0.0, np.clip(share, 0.0, 1.0))
-        return np.where(possible, rounded, np.nan)
+        return _possible(divide(self.part.sum(0), np.where(total > 0, total, np.nan)))
 
     @property
     def apart(self) -> FloatArray:
@@ -166,6 +163,12 @@ class TwoPhase:
         r = len(gradient)
         return np.asarray(np.einsum("ik,ijk,jk->k", gradient, self.drawing[:r, :r], gradient))
 
+    @cached_property
+    def _samples(self) -> list[tuple[FloatArray, FloatArray, FloatArray]]:
+        """Of all units and of the labelled: how many by prompt, and their small-sample terms."""
+        labelled = np.broadcast_to(self.labelled[:, np.newaxis], self.totals.shape)
+        return [(units, *small_sample([units])) for units in (self.totals, labelled)]
+
     def variance(self, gradient: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Variance over prompts like these of what `gradient` makes of the sums, and its df.
 
@@ -178,16 +181,14 @@ class TwoPhase:
             for sums in (self.fitted, self.errors)
         )
         predictions = predictions - predictions.mean(0)
-        labelled = np.broadcast_to(self.labelled[:, np.newaxis], missed.shape)
-        carriers = effective_number(np.maximum(self.part, 0.0)) - 1.0
         variances = []
-        for sums, units in ((predictions, self.totals), (missed, labelled)):
-            squared, df = clustered_variance(sums, [units])
+        for sums, (units, factor, free) in zip((predictions, missed), self._samples, strict=True):
+            squared = divide((sums**2).sum(0), factor)
             # Few prompts that carry the variance, or the group, tell little of it.
             few = 3.0 * (divide((sums**2).sum(0) ** 2, (sums**4).sum(0)) - 1.0)
-            few = np.minimum(np.where(np.isfinite(few), few, np.inf), carriers)
+            few = np.minimum(np.where(np.isfinite(few), few, np.inf), self.carriers - 1.0)
             several = ((units > 0).sum(0) > 1) & np.isfinite(squared)
-            df = np.minimum(df, np.maximum(few, 0.5))
+            df = np.minimum(free, np.maximum(few, 0.5))
             variances.append((np.where(several, squared, 0.0), df))
         (between, df), (error_variance, own_df) = variances
         # Where the scorer says much, it may miss much as well.
@@ -196,11 +197,17 @@ class TwoPhase:
         # The errors' design effect is one half at least; of one prompt's nothing is known.
         floor = np.where(error_variance > 0, drawing / 2.0, drawing)
         alike = error_variance > floor
-        rare = carriers + 1.0 < (self.totals > 0).sum(0) / 2
+        rare = self.carriers < (self.totals > 0).sum(0) / 2
         errors = np.maximum(error_variance, floor)
         own_df = np.where(alike | rare, own_df, self.df)
         parts = divide(between**2, df), divide(errors**2, np.where(own_df > 0, own_df, np.nan))
         return between + errors, divide((between + errors) ** 2, np.nan_to_num(parts).sum(0))
+
+
+def _possible(share: FloatArray) -> FloatArray:
+    """Shares in 0–1; NaN where they lie outside by more than rounding."""
+    rounded = np.where(np.abs(share) < _ROUNDING, 0.0, np.clip(share, 0.0, 1.0))
+    return np.where((share > -_ROUNDING) & (share < 1 + _ROUNDING), rounded, np.nan)
 
 
 def two_phase(
@@ -291,7 +298,9 @@ def two_phase(
         freedom[i] = max(n - len(used), 0)
     labelled = np.bincount(hand.prompt, minlength=n_prompts).astype(np.float64)
     units = effective_number(hand.terms[1] * hand.weight[:, np.newaxis])
-    return TwoPhase(fitted, errors, by_prompt[1], labelled, drawing, typical, freedom, units)
+    carriers = effective_number(np.maximum(fitted[0] + errors[0], 0.0))
+    sums = fitted, errors, by_prompt[1], labelled, drawing, typical, freedom
+    return TwoPhase(*sums, units, carriers)
 
 
 def infer_two_phase(
@@ -327,9 +336,29 @@ def infer_two_phase(
             largest=most * (1 + 1e-9),
         )
     inside = (null > 0) & (null < 1)
-    checks = [(np.isnan(share), NO_UNITS), ((clusters < 2) & (not fixed), ONE_PROMPT)]
-    checks.append((~inside, NO_NULL))
-    return _clustered(share, evidence, clusters, sums.part, checks, (null, level), fixed=fixed)
+    unbounded = np.isnan(share) | ((clusters < 2) & (not fixed))
+    checks = [np.isnan(share), unbounded, ~inside]
+    reason = np.select(checks, [NO_UNITS, ONE_PROMPT, NO_NULL], default="")
+    low, high = (np.where(unbounded, np.nan, bound) for bound in evidence_interval(evidence, level))
+    p = np.where(reason == "", evidence_p(evidence, np.where(inside, null, np.nan)), np.nan)
+    return Clustered(share, low, high, p, clusters, sums.carriers, evidence.df, reason)
+
+
+def joined(upper: TwoPhase, lower: TwoPhase) -> TwoPhase:
+    """Join the corrected shares of two roles as the sides of a contrast."""
+    blocks = np.zeros((4, 4, upper.drawing.shape[-1]))
+    blocks[:2, :2], blocks[2:, 2:] = upper.drawing[:2, :2], lower.drawing[:2, :2]
+    return TwoPhase(
+        fitted=np.concatenate([upper.fitted[:2], lower.fitted[:2]]),
+        errors=np.concatenate([upper.errors[:2], lower.errors[:2]]),
+        totals=upper.totals + lower.totals,
+        labelled=upper.labelled + lower.labelled,
+        drawing=blocks,
+        typical=(upper.typical + lower.typical) / 2.0,
+        df=np.minimum(upper.df, lower.df),
+        units=np.minimum(upper.units, lower.units),
+        carriers=effective_number(np.maximum(upper.part, 0.0) + np.maximum(lower.part, 0.0)),
+    )
 
 
 def infer_two_phase_contrast(
@@ -337,114 +366,50 @@ def infer_two_phase_contrast(
 ) -> Clustered:
     """Infer the difference of two corrected shares or means, or their ratio, such as a lift.
 
-    The four sums are a, n, b and m: a/n − b/m is tested against 0, and a/n over b/m against 1, on
-    the log scale. Units may be of both shares, or of one. Student's t on the variance over prompts,
-    at least that of the draw; over these prompts on that of the draw and of independent texts, over
-    these texts on that of the draw.
+    The four sums are a, n, b and m. Of a ratio r the *score* a/n − r b/m is 0, and Student's t is
+    this over its standard error, from the variance over prompts, at least that of the draw; over
+    these prompts from that of the draw and of independent texts, over these texts from that of the
+    draw. A difference is the score of r = 1, so that both have one test; the interval of a ratio
+    holds those that are not rejected. Units may be of both shares, or of one.
     """
-    fixed = over != "prompts"
     totals = sums.sums.sum(1)
-    a, n, b, m = np.where(totals > 0, totals, np.nan)
-    shares = np.stack([divide(totals[0], n), divide(totals[2], m)])
-    spread = np.maximum(shares * (1 - shares) * sums.typical, 0.0)
-    if form == "difference":
-        value, null = shares[0] - shares[1], 0.0
-        gradient = np.stack([1 / n, -shares[0] / n, -1 / m, shares[1] / m])
-        unit = spread[0] / n + spread[1] / m
-    else:
-        value, null = np.log(divide(a * m, n * b)), 1.0
-        gradient = np.stack([1 / a, -1 / n, -1 / b, 1 / m])
-        unit = divide(spread[0], n * shares[0] ** 2) + divide(spread[1], m * shares[1] ** 2)
-    clusters = (sums.totals > 0).sum(0)
-    unit = unit * (over != "these texts")
-    variance, df = (sums.drawn(gradient) + unit, sums.df) if fixed else sums.variance(gradient)
-    testable = np.isfinite(value) & (variance > 0) & (df >= 1) & ((clusters > 1) | fixed)
-    error, df = (np.where(testable, x, np.nan) for x in (np.sqrt(variance), df))
+    n, m = np.where(totals[1::2] > 0, totals[1::2], np.nan)
+    upper, lower = divide(totals[0], n), divide(totals[2], m)
+    spread = [np.maximum(s * (1.0 - s) * sums.typical, 0.0) for s in (upper, lower)]
+    clusters, fixed = (sums.totals > 0).sum(0), over != "prompts"
+
+    def score(ratio: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Score, standard error and degrees of freedom of ratios, shape (k,) each."""
+        gradient = np.stack([1 / n, -upper / n, -ratio / m, ratio * lower / m])
+        variance, df = sums.drawn(gradient), sums.df
+        if not fixed:
+            variance, df = sums.variance(gradient)
+        elif over == "these prompts":
+            variance = variance + spread[0] / n + ratio**2 * spread[1] / m
+        usable = (variance > 0) & (df >= 1) & ((clusters > 1) | fixed)
+        error, df = (np.where(usable, x, np.nan) for x in (np.sqrt(variance), df))
+        return upper - ratio * lower, error, df
+
+    value, error, df = score(np.ones_like(upper))
+    p, null = np.asarray(2.0 * t_sf(np.abs(value) / error, df)), np.zeros_like(value)
     half = t_isf((1 - level) / 2, df) * error
-    p = np.asarray(2.0 * t_sf(np.abs(value) / error, df))
     low, high = value - half, value + half
     if form == "ratio":
-        value, low, high = np.exp(value), np.exp(low), np.exp(high)
-    checks = [np.isnan(value), (clusters < 2) & (not fixed), ~testable]
+        value, null = divide(_possible(upper), _possible(lower)), null + 1.0
+
+        def excess(log_ratio: FloatArray) -> FloatArray:
+            flat = np.exp(log_ratio).reshape(-1, len(value))
+            parts = [score(ratio) for ratio in flat]
+            sizes = [np.abs(s) / e - t_isf((1 - level) / 2, d) for s, e, d in parts]
+            return np.reshape(sizes, log_ratio.shape)
+
+        low, high = nearest_rejected(excess, value)
+    low, high = (np.where(np.isnan(p) | np.isnan(value), np.nan, bound) for bound in (low, high))
+    checks = [np.isnan(value), (clusters < 2) & (not fixed), np.isnan(p)]
     reason = np.select(checks, [NO_UNITS, ONE_PROMPT, NO_SPREAD], default="")
-    low, high = agree(low, high, np.asarray(null), p, level)
+    low, high = agree(low, high, null, p, level)
     carriers = effective_number(sums.totals)
     return Clustered(value, low, high, p, clusters, carriers, np.nan_to_num(df), reason)
-
-
-def infer_two_phase_ratio(upper: TwoPhase, lower: TwoPhase, level: float) -> Clustered:
-    """Infer the ratio of two corrected shares of the same prompts, as `infer_ratios`.
-
-    The ratio is inf where the group is in the first role alone; there is no p where fewer than four
-    effective prompts carry the group.
-    """
-    sides = (upper, lower)
-    share, wholes = zip(*((s.share, s.whole.sum(0)) for s in sides), strict=True)
-    counts = [
-        np.nan_to_num(s) * np.where(w > 0, w, 0.0) for s, w in zip(share, wholes, strict=True)
-    ]
-    number = np.where(counts[0] + counts[1] > 0, counts[0] + counts[1], np.nan)
-    part = sum((np.maximum(s.part, 0.0) for s in sides), np.zeros_like(upper.part))
-    carriers = effective_number(part)
-    first = np.where(np.isnan(share[0] + share[1]), np.nan, counts[0] / number)
-    shrunk = (np.nan_to_num(first) * carriers + PSEUDO_PROMPTS) / (carriers + 2 * PSEUDO_PROMPTS)
-    spread = shrunk * (1 - shrunk)
-    signs = (1 - shrunk), -shrunk
-    influence = np.zeros_like(upper.part)
-    for side, sign, tilt in zip(sides, signs, (1.0, -1.0), strict=True):
-        total = np.where(side.whole.sum(0) > 0, side.whole.sum(0), np.nan)
-        influence += divide(sign * side.part, number) - tilt * spread * divide(side.whole, total)
-    unit = np.stack(
-        [
-            sign**2 * side.apart * divide(w, number) ** 2
-            for side, sign, w in zip(sides, signs, wholes, strict=True)
-        ]
-    )
-    unit = np.where(unit.sum(0) > 0, unit, np.nan)
-    totals = [s.totals for s in sides]
-    # As many effective units as `unit` gives at most, and as there are prompts at least.
-    effect, df = design_effect(np.nan_to_num(influence), totals, unit)
-    size = divide(spread, unit.sum(0))
-    size = np.where(np.isfinite(size), size, np.nan_to_num(totals[0].sum(0)))
-    both = (counts[0] > 0) & (counts[1] > 0)
-    df = np.where(both, np.minimum(df, np.maximum(carriers - 1.0, 0.0)), 0.0)
-    effect, ones = np.where(df > 0, effect, 1.0), np.ones_like(size)
-    most = np.maximum(size / np.maximum(carriers, 1.0), 1.0) * (1 + 1e-9)
-    evidence = Evidence(first, size, effect, df, ones, most, atom=1.0)
-    clusters = ((upper.totals > 0) & (lower.totals > 0)).sum(0)
-    checks = [
-        (np.isnan(share[0] + share[1]), NO_UNITS),
-        (np.isnan(first), NEVER),
-        (clusters < 2, ONE_PROMPT),
-        (carriers < FEWEST_CARRIERS, TOO_FEW),
-    ]
-    odds = divide(wholes[0], wholes[1])
-    odds = np.where(np.isfinite(odds) & (odds > 0), odds, np.nan)
-    result = _clustered(first, evidence, clusters, part, checks, (odds / (1 + odds), level))
-    low, high = (divide(x, (1 - x) * odds) for x in (result.low, result.high))
-    return replace(result, value=divide(*share), low=low, high=high)
-
-
-def _clustered(
-    share: FloatArray,
-    evidence: Evidence,
-    clusters: IntArray,
-    part: FloatArray,
-    checks: list[tuple[BoolArray, str]],
-    against: tuple[FloatArray, float],
-    *,
-    fixed: bool = False,
-) -> Clustered:
-    """Interval and p from one evidence; `checks` say where and why there is no p."""
-    null, level = against
-    reason = np.select([fails for fails, _ in checks], [reason for _, reason in checks], default="")
-    low, high = evidence_interval(evidence, level)
-    p = evidence_p(evidence, np.where((null > 0) & (null < 1), null, np.nan))
-    bounded = ((clusters >= 2) | fixed) & ~np.isnan(share)
-    low, high = (np.where(bounded, bound, np.nan) for bound in (low, high))
-    p = np.where(reason == "", p, np.nan)
-    carriers = effective_number(np.maximum(part, 0.0))
-    return Clustered(share, low, high, p, clusters, carriers, evidence.df, reason)
 
 
 def _calibrated(

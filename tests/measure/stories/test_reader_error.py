@@ -14,11 +14,11 @@ from portrayal.annotate.people.confusion import Confusion, Setting, Slot, confus
 from portrayal.annotate.people.reader.rows import reader_settings
 from portrayal.measure import Scope, Tally
 from portrayal.measure.stories.misreading import KNOWN, N, misreadings, unmix, unswap
-from portrayal.measure.stories.reader_error import ReaderErrors, key_of
+from portrayal.measure.stories.reader_error import ReaderErrors
 from portrayal.measure.stories.representation import pair_representation, representation
 from portrayal.measure.stories.subordination import subordination
 from portrayal.measure.stories.tally import NO_SLOT
-from portrayal.records import ERROR_HIGH, ERROR_LOW, ERROR_VALUE
+from portrayal.records import BASIS, CORRECTED, ERROR_HIGH, ERROR_LOW, ERROR_VALUE
 from portrayal.reference import baseline
 from portrayal.studies.laissez_faire import sample
 
@@ -199,19 +199,15 @@ def test_a_group_that_the_reader_cannot_tell_has_a_reason_and_no_range(recall, s
     assert ERROR_LOW in with_error(tally, confusion, {"gender": "F"}).details
 
 
-def test_without_a_confusion_nothing_is_added_and_hand_labels_stand_in_its_place():
+def test_without_a_confusion_or_with_hand_labels_nothing_is_added():
     rng = np.random.default_rng(7)
     prompt, true = stories(rng, (0.6, 0.4, 0.0))
     tally = tally_of(prompt, true)
     assert ERROR_VALUE not in with_error(tally, None, {"gender": "F"}).details
     e = with_error(tally, measured(rng, RULES_LIKE), {"gender": "F"})
-    by_hand = {key_of("corrected_representation.v2", e): e}
-    found = ReaderErrors(tally, SCOPE, None, unknown_names, by_hand).added(e)
-    assert found.details[ERROR_VALUE] == e.value
-    assert (found.details[ERROR_LOW], found.details[ERROR_HIGH]) == (
-        e.interval.low,
-        e.interval.high,
-    )
+    corrected = replace(e, strata={**e.strata, BASIS: CORRECTED}, details={})
+    errors = ReaderErrors(tally, SCOPE, measured(rng, RULES_LIKE), unknown_names)
+    assert errors.added(corrected) == corrected
 
 
 def test_wrong_names_are_as_frequent_as_measured_on_stories_by_models():

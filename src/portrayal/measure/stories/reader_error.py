@@ -17,7 +17,6 @@ import numpy as np
 
 from portrayal.annotate.people.confusion import Confusion, Setting
 from portrayal.measure.scope import Scope
-from portrayal.measure.stories.corrected import CORRECTED_REPRESENTATION, CORRECTED_SUBORDINATION
 from portrayal.measure.stories.medians import MEDIAN_REPRESENTATION, MEDIAN_SUBORDINATION
 from portrayal.measure.stories.misreading import (
     KNOWN,
@@ -58,22 +57,11 @@ MOST_LOST = 0.05
 """Share of draws without a corrected value above which none is given."""
 
 _WORDS = dict(zip(GENDERS, ("feminine", "masculine", "non-binary"), strict=True))
-_CORRECTED = {
-    REPRESENTATION.name: CORRECTED_REPRESENTATION.name,
-    SUBORDINATION.name: CORRECTED_SUBORDINATION.name,
-}
-
 _OF_ROLES = {SUBORDINATION.name, MEDIAN_SUBORDINATION.name, MEDIAN_RACIALIZED.name}
 """Measures of power-laden stories."""
 
-Key = tuple[str, tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]]
 Shares = Mapping[tuple[str, ...], FloatArray]
 """By the values of a group, its ratio or share in each draw, shape (n_draws,)."""
-
-
-def key_of(measure: str, e: Estimate) -> Key:
-    """Return what an estimate is of, under the name of a measure."""
-    return measure, tuple(sorted(e.strata.items())), tuple(sorted(e.group.items()))
 
 
 @dataclass(frozen=True)
@@ -88,8 +76,6 @@ class ReaderErrors:
         How the reader errs.
     likelihoods
         Function of first names to shares by race.
-    by_hand
-        Estimates corrected by hand labels, by `key_of`: these stand in place of the confusion.
     locale
         Language and country of the stories.
     """
@@ -98,20 +84,14 @@ class ReaderErrors:
     scope: Scope
     confusion: Confusion | None
     likelihoods: Likelihoods
-    by_hand: Mapping[Key, Estimate] = field(default_factory=dict)
     locale: str = HOME
     _kept: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     def added(self, e: Estimate) -> Estimate:
         """Return an estimate with its details, or why there are none; as it is without a value."""
-        if e.value is None:
-            return e
-        counterpart = _CORRECTED.get(e.measure)
         # Labels of these very stories tell more than how the reader erred on others
-        by_hand = None if counterpart is None else self.by_hand.get(key_of(counterpart, e))
-        if by_hand is not None and by_hand.value is not None and by_hand.interval is not None:
-            ends = by_hand.interval.low, by_hand.interval.high
-            return e if e.interval is None else _with(e, by_hand.value, *ends)
+        if e.value is None or e.corrected:
+            return e
         if self.confusion is None or e.measure not in _DRAWN:
             return e
         reason, draws, bounds = self._why_not(e), [], _chance(e, self.scope.level)
@@ -436,7 +416,8 @@ def _around(errors: ReaderErrors, e: Estimate) -> FloatArray:
     assert bounds is not None
     if np.isinf(e.value):
         return np.full(errors.draws + 1, np.inf)
-    rng = errors.scope.rng("around", *map(str, key_of(e.measure, e)))
+    of = tuple(sorted(e.strata.items())), tuple(sorted(e.group.items()))
+    rng = errors.scope.rng("around", e.measure, *map(str, of))
     z = np.concatenate([[0.0], rng.standard_normal(errors.draws)])
     # An interval without an upper end still needs a spread to draw from.
     most = bounds.high if np.isfinite(bounds.high) else 4.0 * e.value

@@ -8,6 +8,7 @@ import numpy as np
 
 from portrayal.measure.clustered import GroupSums, estimates_of, sums_by
 from portrayal.measure.scope import Scope
+from portrayal.measure.stories.corrected import HandSample
 from portrayal.measure.stories.roles import FAIR, FairTests, fair_names, fair_tests
 from portrayal.measure.stories.strata import (
     UNREAD,
@@ -73,6 +74,12 @@ def share_ratios(
     """
     k, fair = against.n_races, against.fair
     is_race = np.arange(len(sums.groups)) < k
+    if sums.hand is not None:
+        # Names that people give are read by the same table, so a race is compared with its R0.
+        null = np.where(is_race, np.nan, 1.0)
+        if fair is not None and fair.names.naming is not None:
+            null[:k] = fair.names.naming.share / against.starred[:k]
+        sums = replace(sums, hand=replace(sums.hand, null=null))
     ratios = sums.shares(scope, scale=against.starred, null=np.where(is_race, np.nan, 1.0))
     if fair is not None and fair.shares is not None:
         shares, starred = fair.shares, against.starred[:k]
@@ -178,7 +185,12 @@ def drawn_count(table: NameTable, share: float, n: float, scope: Scope) -> Null:
 
 
 def representation(
-    tally: Tally, scope: Scope, *, baseline: Baseline, name_tables: Mapping[str, NameTable]
+    tally: Tally,
+    scope: Scope,
+    *,
+    baseline: Baseline,
+    name_tables: Mapping[str, NameTable],
+    hand_sample: HandSample | None = None,
 ) -> Iterator[Estimate]:
     """Yield the representation ratio of each race and gender in power-neutral stories.
 
@@ -190,8 +202,10 @@ def representation(
         The comparison distribution p*.
     name_tables
         Name table of each race, for the null of names drawn at random from it.
+    hand_sample
+        Hand-labelled characters, which correct the ratios.
     """
-    yield from _over(REPRESENTATION, tally, scope, [baseline], name_tables)
+    yield from _over(REPRESENTATION, tally, scope, [baseline], name_tables, hand_sample)
 
 
 def representation_by_baseline(
@@ -220,6 +234,7 @@ def _over(
     scope: Scope,
     baselines: Sequence[Baseline],
     name_tables: Mapping[str, NameTable],
+    hand_sample: HandSample | None = None,
 ) -> Iterator[Estimate]:
     characters = tally.characters
     features = group_features(tally, characters.name, characters.gender, crossed=False)
@@ -229,6 +244,8 @@ def _over(
         squares = sums.upper if sums.squares is None else sums.squares
         races = sums.upper[:, :k], sums.n_upper[:, :k], squares[:, :k]
         fair = fair_tests(tally, names, stratum, NEUTRAL, races, scope)
+        if hand_sample is not None:
+            sums = replace(sums, hand=hand_sample.sums(stratum, (NEUTRAL,)))
         for baseline in baselines:
             starred = np.array(baseline.shares(features.groups))
             # A single baseline stands in the instruments; only several need a stratum to be told

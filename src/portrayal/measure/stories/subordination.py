@@ -8,6 +8,7 @@ import numpy as np
 
 from portrayal.measure.clustered import GroupSums, Own, estimates_of, sums_by, two_sides
 from portrayal.measure.scope import Scope
+from portrayal.measure.stories.corrected import HandSample
 from portrayal.measure.stories.representation import PAPER_P, left_out
 from portrayal.measure.stories.roles import ratio_details
 from portrayal.measure.stories.strata import (
@@ -251,22 +252,30 @@ def naive_ratio_tests(cells: FloatArray) -> list[tuple[Test, ...]]:
     ]
 
 
-def subordination(tally: Tally, scope: Scope) -> Iterator[Estimate]:
+def subordination(
+    tally: Tally, scope: Scope, *, hand_sample: HandSample | None = None
+) -> Iterator[Estimate]:
     """Yield the subordination ratio by race, by gender, and by race and gender together.
 
     Parameters
     ----------
     tally, scope
         Annotated stories and the audit's settings.
+    hand_sample
+        Hand-labelled characters, which correct the ratios.
     """
     characters = tally.characters
     features = group_features(tally, characters.name, characters.gender, crossed=True)
     for stratum in strata(tally, laden=True):
-        yield from _of_stratum(tally, stratum, features, scope)
+        yield from _of_stratum(tally, stratum, features, scope, hand_sample)
 
 
 def _of_stratum(
-    tally: Tally, stratum: Stratum, features: Features, scope: Scope
+    tally: Tally,
+    stratum: Stratum,
+    features: Features,
+    scope: Scope,
+    hand_sample: HandSample | None,
 ) -> Iterator[Estimate]:
     roles = [group_sums(tally, stratum, role, features) for role in (SUBORDINATE, DOMINANT)]
     units = roles[0].n_upper.sum(0) + roles[1].n_upper.sum(0)
@@ -275,6 +284,9 @@ def _of_stratum(
 
     covariance = _covariance(tally, stratum, features, roles)
     sums = replace(two_sides(*roles), covariance=covariance)
+    if hand_sample is not None:
+        hand = hand_sample.sums(stratum, (SUBORDINATE, DOMINANT), crossed=True)
+        sums = replace(sums, hand=hand)
     # Where the groups of an intersection say nothing of it, it is compared with no difference.
     without = _without_interaction(tally, stratum, features, roles)
     no_margin = np.full(len(features.groups) - len(without), np.nan)

@@ -16,7 +16,7 @@ from portrayal.errors import DataError, OptionError
 from portrayal.measure import Tables, hand_sample, tally_stories
 from portrayal.measure.corrected import OUTCOME, hand_marks
 from portrayal.measure.cues import cue_list, find_cues
-from portrayal.measure.stories.reader_error import ReaderErrors, key_of
+from portrayal.measure.stories.reader_error import ReaderErrors
 from portrayal.raters.labels import PEOPLE, SLOTS
 from portrayal.records import ALL, Estimate
 from portrayal.reference import (
@@ -36,9 +36,6 @@ from portrayal.run.directory import Run
 from portrayal.studies.study import Options, said_of
 from portrayal.types import FloatArray
 from portrayal.validate import check_count
-
-CORRECTED = ("corrected_representation.v2", "corrected_subordination.v2")
-"""Measures that need hand labels, and are left out where there are none."""
 
 MEASURES: tuple[str, ...] = said_of("portrayal.studies.stories")["measures"]
 
@@ -411,11 +408,9 @@ class Stories:
             )
 
         def with_reader_errors(estimates: list[Estimate]) -> Iterator[Estimate]:
-            # Hand labels know more of the reader's errors than its record elsewhere does.
-            by_hand = {key_of(e.measure, e): e for e in estimates if e.measure in CORRECTED}
             confusion = confusion_of(people.name, people.settings)
             local = load_locale(options.locale or HOME)
-            inputs = (tally(), scope, confusion, names.likelihoods, by_hand)
+            inputs = (tally(), scope, confusion, names.likelihoods)
             errors = ReaderErrors(*inputs, f"{local.language}-{local.country}")
             return map(errors.added, estimates)
 
