@@ -10,20 +10,18 @@ from itertools import product
 
 import numpy as np
 from scipy import stats as distributions
+from scipy.special import expit, logit
 
 from benchmarks import calibration_worlds as worlds
 from benchmarks.calibration_worlds import Bearers, Cell, Rng
 from portrayal import stats
-from portrayal.stats.contrasts import TwoSides
-from portrayal.stats.naming import drawn_shares
-from portrayal.stats.resampling import two_sided_p
-from portrayal.stats.summaries import infer_median_shares, median_over
+from portrayal.measure.stories.medians import log_median
+from portrayal.stats.clustered import Clustered
 from portrayal.types import FloatArray
 
 ALIKE, APART = (1.0,) * 5, (0.5, 0.8, 1.0, 1.25, 2.0)
 """The models' shares, or ratios, over their median."""
 PROMPTS, TEXTS = (5, 10, 15, 25), 20
-DRAWS = 2_000
 
 Row = Sequence[object]
 
@@ -42,14 +40,25 @@ def counts(
     return rng.binomial(cell.texts, prompt) + 0.0, total
 
 
+def median_shares(count: FloatArray, total: FloatArray, null: FloatArray | float) -> Clustered:
+    """Infer the median of the models' shares, on the logit scale; shape (prompts, models, k)."""
+    return stats.infer_replicated(
+        lambda a, n: logit(stats.median_of_defined(np.moveaxis(stats.divide(a, n), -2, -1))),
+        (count, total),
+        (total.sum(1),),
+        0.95,
+        logit(null),
+    )
+
+
 def share_coverage(
     rng: Rng, cell: Cell, spread: Sequence[float], shared: bool, reps: int
 ) -> tuple[float, float]:
-    """Coverage of the median's interval, and how often the true median is refused."""
+    """Coverage of the median's interval where it has one, and how often the truth is refused."""
     count, total = counts(rng, cell, spread, shared, reps)
-    found = infer_median_shares(count, total, count, 0.95, cell.share, rng)
-    covers = (found.low <= cell.share) & (cell.share <= found.high)
-    return float(np.mean(covers)), float(np.mean(found.p < 0.05))
+    found = median_shares(count, total, cell.share)
+    covers = (expit(found.low) <= cell.share) & (cell.share <= expit(found.high))
+    return float(np.mean(covers[~np.isnan(found.low)])), float(np.mean(found.p < 0.05))
 
 
 def fair_errors(rng: Rng, people: Bearers, prompts: int, icc: float, reps: int) -> FloatArray:
@@ -60,15 +69,7 @@ def fair_errors(rng: Rng, people: Bearers, prompts: int, icc: float, reps: int) 
         names = worlds.clustered_names(rng, people.weight, prompts, TEXTS, 5, icc)
         values = people.likelihood[names]
         count, units = np.nansum(values, axis=1), (~np.isnan(values)).sum(1).astype(float)
-        squares = np.nansum(values**2, axis=1)
-        found = infer_median_shares(count, units, squares, 0.95, fair.share, rng)
-        drawn = []
-        for j in range(5):
-            same = stats.repetition(worlds.by_name(names[:, :, j])[1])
-            size = units[:, j].sum(0) / stats.repetition_effect(units[:, j], same)
-            drawn.append(drawn_shares(fair, np.maximum(size, 1.0), DRAWS, rng))
-        chance = two_sided_p(found.value, median_over(np.array(drawn)))
-        refused[i] = np.maximum(found.p, chance) < 0.05
+        refused[i] = median_shares(count, units, fair.share).p < 0.05
     return np.asarray(refused.mean(0))
 
 
@@ -76,23 +77,19 @@ def role_errors(
     rng: Rng, cell: Cell, spread: Sequence[float], shared: bool, reps: int
 ) -> tuple[float, float, float]:
     """Share of audits with a test, coverage of the median ratio, and how often 1 is refused."""
-    middle = float(np.median(spread))
+    middle = float(np.log(np.median(spread)))
     greater, total = counts(rng, cell, ALIKE, shared, reps)
     lesser, _ = counts(rng, cell, spread, shared, reps)
-    subsets = stats.prompt_subsets(cell.prompts, rng, 999, 10)
-    found = [
-        stats.median_inference(
-            TwoSides(lesser[..., i], total[..., i], greater[..., i], total[..., i]), subsets, 0.0
-        )
-        for i in range(reps)
-    ]
-    p, low, high = (
-        np.array([getattr(each, name)[0] for each in found]) for name in ("p", "low", "high")
-    )
-    tested = ~np.isnan(p)
-    covers = (low <= middle) & (middle <= high)
+
+    def medians(a: FloatArray, b: FloatArray) -> FloatArray:
+        return log_median(np.moveaxis(stats.divide(a, b), -2, -1))
+
+    samples = total.sum(1), total.sum(1)
+    found = stats.infer_replicated(medians, (lesser, greater), samples, 0.95, 0.0)
+    tested = ~np.isnan(found.p)
+    covers = (found.low <= middle) & (middle <= found.high)
     coverage = float(np.mean(covers[tested])) if tested.any() else float("nan")
-    return float(tested.mean()), coverage, float(np.mean(p < 0.05))
+    return float(tested.mean()), coverage, float(np.mean(found.p < 0.05))
 
 
 def share_rows(options: argparse.Namespace, reps: int) -> Iterable[Row]:

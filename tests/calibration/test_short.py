@@ -94,7 +94,6 @@ def test_medians_of_five_models_keep_their_level(people):
     assert tested == 1.0
     assert covers >= 0.95 - 0.085
     assert error <= 0.05 + 0.085
-    assert models.role_errors(rng(12), Cell(5, 20, 0.2, 0.1), models.ALIKE, True, 3)[0] == 0.0
     assert models.fair_errors(rng(13), people, 10, 0.2, 25)[[0, 1, 2, 3, 5]].max() <= 0.05 + 0.13
 
 
@@ -147,7 +146,6 @@ def test_corrected_ratios_of_a_rare_group_cover_where_they_did_not():
     values = found["representation, corrected"][:, 0]
     assert np.nanmean(values) == pytest.approx(1.0, abs=0.3)
     assert np.nanmean(found["representation, naive"][:, 0]) < 0.8
-    assert coverage["representation, before"] < 0.95 - 0.073
     assert coverage["representation, naive"] < 0.95 - 0.073
 
 
@@ -155,7 +153,6 @@ def test_the_median_over_thresholds_keeps_its_level(people):
     tested, error = calibration.median_errors(rng(9), people, 8, 0.2, 60)
     assert tested == 60
     assert error <= 0.05 + 0.085
-    assert calibration.median_errors(rng(9), people, 5, 0.2, 3)[0] == 0
 
 
 def test_audits_of_swapped_stories_state_nothing(tmp_path):

@@ -20,7 +20,7 @@ from portrayal.run.reading import read_chosen
 from portrayal.stats import upper_of_none
 from portrayal.stats.design_effect import effective_number
 from portrayal.stats.tails import normal_sf
-from portrayal.stats.two_phase import Labelled, TwoPhase, joined, two_phase
+from portrayal.stats.two_phase import Labelled, TwoPhase, two_phase
 from portrayal.types import FloatArray, IntArray
 
 IMPOSSIBLE = "after the correction the share lies outside 0–1, or nobody is left"
@@ -98,7 +98,7 @@ class HandSums:
     @classmethod
     def of_ratio(cls, upper: "HandSums", lower: "HandSums", roles: Sequence[str]) -> "HandSums":
         """Join two corrected shares as sides of a ratio; the one with fewer labels limits it."""
-        sums, fewer = joined(upper.sums, lower.sums), np.minimum(upper.labelled, lower.labelled)
+        sums, fewer = upper.sums.beside(lower.sums), np.minimum(upper.labelled, lower.labelled)
         unit = upper.unit if (upper.labelled <= lower.labelled).all() else lower.unit
         # By either side: a group that is in one role alone has a ratio of 0, or an infinite one
         carried = upper.carried + lower.carried

@@ -11,6 +11,9 @@ from portrayal.types import FloatArray
 
 _STEPS = 60
 _CLOSE = 1e-11
+WIDEST = 14.0  # log ratio beyond the estimate at which a bound is 0 or infinite
+_GRID = np.linspace(0.0, 1.0, 15)[1:] ** 2  # parts of `WIDEST` that are searched first
+_EMPTY_SIDE = 1e-4  # ratio from which the search starts where the upper count is 0
 TOLERANCE = 1e-9
 """Rounding that sums of fractional counts may carry, relative to the larger of 1 and the total."""
 
@@ -91,6 +94,7 @@ def crossing(
     """
     below, above = height(near), height(far)
     has_root = (below <= 0) & (above > 0)
+    below = np.where(has_root, below, np.nan)
     for _ in range(_STEPS):
         middle = near + (far - near) * _part(below, above)
         value = height(middle)
@@ -106,11 +110,30 @@ def crossing(
     return np.where(has_root, near + (far - near) * _part(below, above), np.nan)
 
 
+def nearest_rejected(
+    excess: Callable[[FloatArray], FloatArray], ratio: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the nearest ratio rejected on either side of each, shape (k,); 0 and inf if none is.
+
+    `excess` gives, for log ratios of shape (..., k), how far the statistic is beyond its bound.
+    """
+    with np.errstate(divide="ignore"):
+        start = np.log(np.clip(ratio, _EMPTY_SIDE, 1.0 / _EMPTY_SIDE))
+    side = np.array([[-1.0], [1.0]])  # towards 0, towards infinity
+    steps = start + side * WIDEST * _GRID[:, np.newaxis, np.newaxis]  # (steps, 2, k)
+    beyond = excess(steps) > 0
+    first, never = beyond.argmax(0), ~beyond.any(0)
+    grid = np.concatenate([[0.0], _GRID])
+    accepted, rejected = (start + side * WIDEST * grid[index] for index in (first, first + 1))
+    bounds = np.where(never, np.exp(side * np.inf), np.exp(crossing(excess, accepted, rejected)))
+    # Of a count of 0 one end is the value itself.
+    low = np.where(ratio == 0.0, 0.0, bounds[0])
+    return low, np.where(np.isinf(ratio), np.inf, bounds[1])
+
+
 def _part(below: FloatArray, above: FloatArray) -> FloatArray:
     """Part of the way at which a line from `below` to `above` is 0; half where it has none."""
-    # Where the height is infinite at both ends there is no line between them.
-    with np.errstate(invalid="ignore"):
-        part = divide(below, below - above)
+    part = divide(below, below - np.where(np.isfinite(above), above, np.nan))
     return np.where(np.isfinite(part), np.clip(part, 0.0, 1.0), 0.5)
 
 

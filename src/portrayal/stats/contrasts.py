@@ -33,7 +33,13 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.stats._arguments import check_level, crossing, divide, divide_or_zero
+from portrayal.stats._arguments import (
+    WIDEST,
+    check_level,
+    divide,
+    divide_or_zero,
+    nearest_rejected,
+)
 from portrayal.stats.tails import normal_isf, normal_sf, t_isf, t_sf
 from portrayal.types import FloatArray, IntArray
 
@@ -55,9 +61,6 @@ SIGNS_FROM = 16
 """Prompts of a ratio from which joint draws change the signs of its scores; of fewer, signs cannot
 say much."""
 
-_WIDEST = 14.0  # log ratio beyond the estimate at which a bound is 0 or infinite
-_GRID = np.linspace(0.0, 1.0, 15)[1:] ** 2  # parts of `_WIDEST` that are searched first
-_EMPTY_SIDE = 1e-4  # ratio from which the search starts where the upper count is 0
 _FITS = 200
 _SMALLEST = 1e-12
 _LEAST = 0.05  # part of the variance of independent people below which it is not estimated
@@ -253,7 +256,7 @@ class RatioScore:
         with np.errstate(divide="ignore", invalid="ignore"):
             unit = np.abs(np.log(self.ratio) / self.t(one))
         unit = np.where(np.isfinite(unit) & (unit > 0), unit, error)
-        half = np.minimum(self._critical(level, these_prompts=False) * unit, _WIDEST)
+        half = np.minimum(self._critical(level, these_prompts=False) * unit, WIDEST)
         return np.exp(-half), np.exp(half)
 
     def scores(self) -> tuple[FloatArray, FloatArray]:
@@ -342,27 +345,6 @@ class RatioScore:
         return self._of_difference(
             upper / _positive(self._a) ** 2, lower / _positive(self._b) ** 2, 1.0 / shares
         )
-
-
-def nearest_rejected(
-    excess: Callable[[FloatArray], FloatArray], ratio: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return the nearest ratio rejected on either side of each, shape (k,); 0 and inf if none is.
-
-    `excess` gives, for log ratios of shape (..., k), how far the statistic is beyond its bound.
-    """
-    with np.errstate(divide="ignore"):
-        start = np.log(np.clip(ratio, _EMPTY_SIDE, 1.0 / _EMPTY_SIDE))
-    side = np.array([[-1.0], [1.0]])  # towards 0, towards infinity
-    steps = start + side * _WIDEST * _GRID[:, np.newaxis, np.newaxis]  # (steps, 2, k)
-    beyond = excess(steps) > 0
-    first, never = beyond.argmax(0), ~beyond.any(0)
-    grid = np.concatenate([[0.0], _GRID])
-    accepted, rejected = (start + side * _WIDEST * grid[index] for index in (first, first + 1))
-    bounds = np.where(never, np.exp(side * np.inf), np.exp(crossing(excess, accepted, rejected)))
-    # Of a count of 0 one end is the value itself.
-    low = np.where(ratio == 0.0, 0.0, bounds[0])
-    return low, np.where(np.isinf(ratio), np.inf, bounds[1])
 
 
 def _positive(values: FloatArray) -> FloatArray:

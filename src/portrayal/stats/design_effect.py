@@ -232,6 +232,24 @@ def satterthwaite(
     return divide(trace, unit.sum(0)), divide(trace**2, square)
 
 
+def clustered_variance(
+    influence: FloatArray, totals: list[FloatArray]
+) -> tuple[FloatArray, FloatArray]:
+    """Clustered variance of estimates, and its degrees of freedom, shape (n_groups,) each."""
+    factor, df = small_sample(totals)
+    return divide((influence**2).sum(0), factor), df
+
+
+def small_sample(totals: list[FloatArray]) -> tuple[FloatArray, FloatArray]:
+    """Factor of a clustered variance, and its degrees of freedom, shape (n_groups,) each."""
+    unit = np.stack([divide(1.0, total.sum(0)) for total in totals])
+    kish = np.mean([divide((t**2).sum(0), t.sum(0)) for t in totals], axis=0)
+    # A working correlation within prompts (Pustejovsky & Tipton 2018) moves the factor and the
+    # degrees of freedom; the estimate it leaves alone.
+    within = np.where(kish > 1, 0.1, 0.0)
+    return satterthwaite(totals, np.where(np.isfinite(unit), unit, np.nan), within)
+
+
 def evidence_p(evidence: Evidence, null: npt.ArrayLike) -> FloatArray:
     """Two-sided p of the share against `null`, shape (n_groups,): twice the smaller mid-p tail."""
     null_share = np.asarray(null, dtype=np.float64)

@@ -200,39 +200,6 @@ def repetition_effect(units: FloatArray, correlation: float) -> FloatArray:
     return 1.0 + np.maximum(mean - 1.0, 0.0) * correlation
 
 
-def drawn_shares(
-    fair: FairNaming, size: FloatArray, draws: int, rng: np.random.Generator
-) -> FloatArray:
-    """Draw mean shares of so many names of bearers, by Pearson's type III distribution.
-
-    Parameters
-    ----------
-    fair
-        From `fair_naming`, for k races.
-    size
-        Names of each race's mean, shape (k,), 1 or more; over their design effect where they
-        repeat (`repetition_effect`).
-    draws, rng
-        How many, and their source.
-
-    Returns
-    -------
-    shares
-        Shape (draws, k), in 0-1.
-
-    >>> fair = fair_naming(np.array([3.0, 1.0]), np.array([[0.0], [1.0]]))
-    >>> shares = drawn_shares(fair, np.array([100.0]), 2_000, np.random.default_rng(0))
-    >>> shares.shape, round(float(shares.mean()), 2)
-    ((2000, 1), 0.25)
-    """
-    spread, skew = fair.sd / np.sqrt(size), np.nan_to_num(fair.skew) / np.sqrt(size)
-    skew = np.where(np.abs(skew) < _LEAST_SKEW, _LEAST_SKEW, skew)
-    # Pearson's type III is a gamma distribution, moved and scaled.
-    shape = 4.0 / skew**2
-    away = np.sign(skew) * (rng.standard_gamma(shape, (draws, len(shape))) - shape)
-    return np.asarray(np.clip(fair.share + spread * away / np.sqrt(shape), 0.0, 1.0))
-
-
 @dataclass(frozen=True)
 class FairShares:
     """Shares beside those of fair naming; all of shape (k,), shares in 0-1.

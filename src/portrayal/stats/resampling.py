@@ -177,30 +177,14 @@ def permutation_range(draws: npt.ArrayLike, level: float) -> tuple[FloatArray, F
     return low, high
 
 
-def two_sided_p(observed: npt.ArrayLike, draws: npt.ArrayLike) -> FloatArray:
-    """Twice the smaller tail of `observed`, shape (...), among itself and draws, (n_draws, ...).
-
-    Never 0 (Phipson & Smyth 2010); NaN where `observed` is.
-
-    Examples
-    --------
-    >>> float(two_sided_p(5.0, [1.0, 2.0, 3.0]))
-    0.5
-    """
-    value, null_values = np.asarray(observed, dtype=np.float64), np.asarray(draws, dtype=np.float64)
-    rarer = 1.0 + np.minimum((null_values >= value).sum(0), (null_values <= value).sum(0))
-    p = np.minimum(1.0, 2.0 * rarer / (1.0 + len(null_values)))
-    return np.asarray(np.where(np.isnan(value), np.nan, p))
-
-
 def not_refused(
     draws: npt.ArrayLike, level: float, *, greater: bool = False
 ) -> tuple[float, float]:
     """Return the lowest and the highest value whose p among draws of a null is not below 1 - level.
 
-    p is that of `two_sided_p`, and values as near as rounding count as alike. Where only larger
-    values are refused (`greater`), p is of one side, and the lowest is -inf. Draws that are NaN may
-    have been as far out as any.
+    p is twice the smaller tail of a value among itself and the draws, and values as near as
+    rounding count as alike. Where only larger values are refused (`greater`), p is of one side, and
+    the lowest is -inf. Draws that are NaN may have been as far out as any.
 
     Examples
     --------

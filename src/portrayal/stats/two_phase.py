@@ -30,7 +30,7 @@ from typing import Literal
 
 import numpy as np
 
-from portrayal.stats._arguments import divide
+from portrayal.stats._arguments import divide, nearest_rejected
 from portrayal.stats.clustered import (
     NO_NULL,
     NO_SPREAD,
@@ -38,16 +38,15 @@ from portrayal.stats.clustered import (
     ONE_PROMPT,
     Clustered,
     agree,
-    small_sample,
     sums_by,
 )
-from portrayal.stats.contrasts import nearest_rejected
 from portrayal.stats.design_effect import (
     SMALLEST_EFFECT,
     Evidence,
     effective_number,
     evidence_interval,
     evidence_p,
+    small_sample,
 )
 from portrayal.stats.tails import t_isf, t_sf
 from portrayal.types import FloatArray, IntArray
@@ -157,6 +156,22 @@ class TwoPhase:
         total = self.whole.sum(0)
         total = np.where(total > 0, total, np.nan)
         return np.stack([1.0 / total, -np.nan_to_num(self.share) / total])
+
+    def beside(self, lower: "TwoPhase") -> "TwoPhase":
+        """Join this corrected share and that of another role as the sides of a contrast."""
+        blocks = np.zeros((4, 4, self.drawing.shape[-1]))
+        blocks[:2, :2], blocks[2:, 2:] = self.drawing[:2, :2], lower.drawing[:2, :2]
+        return TwoPhase(
+            fitted=np.concatenate([self.fitted[:2], lower.fitted[:2]]),
+            errors=np.concatenate([self.errors[:2], lower.errors[:2]]),
+            totals=self.totals + lower.totals,
+            labelled=self.labelled + lower.labelled,
+            drawing=blocks,
+            typical=(self.typical + lower.typical) / 2.0,
+            df=np.minimum(self.df, lower.df),
+            units=np.minimum(self.units, lower.units),
+            carriers=effective_number(np.maximum(self.part, 0.0) + np.maximum(lower.part, 0.0)),
+        )
 
     def drawn(self, gradient: FloatArray) -> FloatArray:
         """Variance from the draw, shape (k,), of what the first sums move by `gradient`, (r, k)."""
@@ -342,23 +357,6 @@ def infer_two_phase(
     low, high = (np.where(unbounded, np.nan, bound) for bound in evidence_interval(evidence, level))
     p = np.where(reason == "", evidence_p(evidence, np.where(inside, null, np.nan)), np.nan)
     return Clustered(share, low, high, p, clusters, sums.carriers, evidence.df, reason)
-
-
-def joined(upper: TwoPhase, lower: TwoPhase) -> TwoPhase:
-    """Join the corrected shares of two roles as the sides of a contrast."""
-    blocks = np.zeros((4, 4, upper.drawing.shape[-1]))
-    blocks[:2, :2], blocks[2:, 2:] = upper.drawing[:2, :2], lower.drawing[:2, :2]
-    return TwoPhase(
-        fitted=np.concatenate([upper.fitted[:2], lower.fitted[:2]]),
-        errors=np.concatenate([upper.errors[:2], lower.errors[:2]]),
-        totals=upper.totals + lower.totals,
-        labelled=upper.labelled + lower.labelled,
-        drawing=blocks,
-        typical=(upper.typical + lower.typical) / 2.0,
-        df=np.minimum(upper.df, lower.df),
-        units=np.minimum(upper.units, lower.units),
-        carriers=effective_number(np.maximum(upper.part, 0.0) + np.maximum(lower.part, 0.0)),
-    )
 
 
 def infer_two_phase_contrast(

@@ -59,7 +59,7 @@ def test_fewer_than_three_models_have_no_median(which, tmp_path):
 
 
 @pytest.mark.parametrize("which", [median_representation, median_subordination])
-def test_test_interval_and_null_range_agree(which, five):
+def test_test_and_interval_agree(which, five):
     checked = 0
     for e in measured(which, five, level=0.9):
         assert e.strata == {"domain": "Labor", "model": "all"}
@@ -70,8 +70,6 @@ def test_test_interval_and_null_range_agree(which, five):
         assert e.details["lowest"] <= e.value <= e.details["highest"]
         holds = e.interval.low <= e.null.value <= e.interval.high
         assert (e.tests[0].p < 0.1) == (not holds)
-        if e.tests[0].p < 0.1:
-            assert not e.null.low <= e.value <= e.null.high
     assert checked > 1
 
 
@@ -82,7 +80,6 @@ def test_races_are_tested_against_fair_naming_and_genders_against_the_baseline(f
     found = {tuple(e.group.values()): e for e in measured(median_representation, five, tables)}
     white, women, native = found["White",], found["F",], found["AI/AN",]
     assert white.null.value == pytest.approx(white.details["r0"])
-    assert white.null.low < white.null.value < white.null.high
     assert women.null.value == 1.0
     assert native.status.no_test
     assert math.isnan(native.tests[0].p)

@@ -1,58 +1,79 @@
 """Medians over models of representation and subordination ratios (Shieh et al., Fig. 1a ii, 2b).
 
 A model counts as one, however many stories it has. All models answer the same prompts, so whole
-prompts vary together, in all models: they are the clusters, and change their roles, in one piece.
+prompts vary together, in all models: they are the clusters.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.special import expit, logit
 
+from portrayal.measure.clustered import Inference, inference
 from portrayal.measure.scope import Scope
 from portrayal.measure.stories.representation import left_out
-from portrayal.measure.stories.roles import (
-    FairTests,
-    MedianTests,
-    fair_names,
-    fair_tests,
-    median_tests,
-    repetition_at_hand,
-    role_sums,
-)
+from portrayal.measure.stories.roles import fair_names, fair_tests
 from portrayal.measure.stories.strata import (
     UNREAD,
-    Features,
     Stratum,
     group_features,
     prompt_sums,
     strata,
 )
 from portrayal.measure.stories.tally import DOMINANT, NEUTRAL, SUBORDINATE, Characters, Tally
-from portrayal.records import EFFECTIVE, Estimate, Interval, Null, Status, Test
+from portrayal.records import Estimate, Null, Status
 from portrayal.reference import Baseline, NameTable
 from portrayal.reference.groups import no_share
 from portrayal.registry import Component
-from portrayal.stats import divide
+from portrayal.stats import divide, infer_replicated, median_of_defined
 from portrayal.stats.clustered import Clustered
-from portrayal.stats.contrasts import TwoSides
 from portrayal.stats.design_effect import effective_number
-from portrayal.stats.naming import drawn_shares, repetition_effect
-from portrayal.stats.p_values import inverted_toward_null
-from portrayal.stats.resampling import not_refused, two_sided_p
-from portrayal.stats.summaries import FEWEST_MODELS, infer_median_shares, median_over
 from portrayal.types import FloatArray
 
-MEDIAN = (
-    "effective binomial of the median, its variance from random noise shared within prompts; where "
-    "only medians by chance allow the null, the inversion of their test toward it"
-)
-MEDIAN_TEST = "clustered effective binomial test of the median over models (mid-p)"
-FAIR_MEDIAN = "fair naming: names of each model drawn at random from bearers, and prompts, larger p"
-DRAWN_MEDIAN = "each model's characters drawn at random from the baseline"
-_MORE = 20
-"""Draws of fair naming for each draw of the audit: 40,000, so that p can be small."""
+MEDIAN = "t of the median by balanced replication of prompts, on a logarithmic scale"
+MEDIAN_TEST = "t test of the median by balanced replication of prompts"
+NO_DIFFERENCE = "no difference"
+FEWEST_MODELS = 3
+"""Fewer values have no median that says more than their mean."""
+
+
+def ratio_medians(
+    result: Clustered,
+    carrying: FloatArray,
+    back: Callable[[FloatArray], FloatArray] = np.exp,
+) -> Inference:
+    """Name what was inferred of medians, brought `back` from its scale to that of ratios.
+
+    `carrying` is what each prompt adds to a group, in all models or roles, shape (n_prompts, k).
+    """
+    bounds = {name: back(getattr(result, name)) for name in ("value", "low", "high")}
+    result = replace(result, **bounds, carriers=effective_number(carrying))
+    return inference(result, MEDIAN, MEDIAN_TEST)
+
+
+def median_fields(
+    medians: Inference, i: int, scope: Scope, status: Status | None = None
+) -> dict[str, Any]:
+    """Value, interval, test, status and effective prompts of median `i`, for `Scope.estimate`."""
+    status = status or Status()
+    test = medians.test(i)
+    if status.no_test is not None:
+        test = replace(test, p=float("nan"))
+    return {
+        "value": float(medians.value[i]),
+        "interval": medians.interval(i, scope),
+        "tests": (test,),
+        "status": medians.status(i, test=status.no_test is None) | status,
+        "details": medians.effective(i),
+    }
+
+
+def log_median(ratios: FloatArray) -> FloatArray:
+    """Logarithm of the median along the last axis; -inf where that is 0."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(median_of_defined(ratios)))
 
 
 @dataclass(frozen=True)
@@ -63,9 +84,9 @@ class _Domain:
     models: tuple[Stratum, ...]
 
     def sums(self, characters: Characters, role: int, values: FloatArray) -> FloatArray:
-        """Sums per prompt, model and column, shape (n_prompts, n_models, k)."""
+        """Sums per prompt, column and model, shape (n_prompts, k, n_models)."""
         by_model = [prompt_sums(characters, model, role, values) for model in self.models]
-        return np.stack(by_model, axis=1)
+        return np.stack(by_model, axis=-1)
 
 
 def _domains(tally: Tally, *, laden: bool) -> Iterator[_Domain]:
@@ -115,154 +136,51 @@ def median_representation(
     features = group_features(tally, characters.name, characters.gender, crossed=False)
     starred = np.array(baseline.shares(features.groups))
     names, k = fair_names(tally, name_tables), len(tally.races)
-    for unordered in _domains(tally, laden=False):
-        count, total, squares = (
-            unordered.sums(characters, NEUTRAL, values) for values in features.moments
+    point = starred.copy()
+    # Names read with errors: what chance gives a race is r0, not its share of the population
+    point[:k] = np.nan if names.naming is None else names.naming.share
+    for domain in _domains(tally, laden=False):
+        pooled = domain.pooled
+        cells = [domain.sums(characters, NEUTRAL, values) for values in features.moments]
+        count, total, squares = (cell.sum(-1) for cell in cells)
+        races = count[:, :k], total[:, :k], squares[:, :k]
+        fair = fair_tests(tally, names, pooled, NEUTRAL, races, scope)
+        shares = infer_replicated(
+            lambda a, n: logit(median_of_defined(divide(a, n))),
+            cells[:2],
+            [total],
+            scope.level,
+            logit(point),
         )
-        # Random numbers go to models by what they counted, so that no name of a model decides.
-        order = np.lexsort((count.sum((0, 2)), total.sum((0, 2))))
-        count, total, squares = (moment[:, order] for moment in (count, total, squares))
-        domain = replace(unordered, models=tuple(unordered.models[j] for j in order))
-        races = tuple(moment.sum(1)[:, :k] for moment in (count, total, squares))
-        fair = fair_tests(tally, names, domain.pooled, NEUTRAL, races, scope)
-        sums = _Shares(count, total, squares, starred, baseline.name)
-        yield from _representation(tally, domain, features, sums, fair, scope)
-
-
-@dataclass(frozen=True)
-class _Shares:
-    """Sums of one domain, shape (n_prompts, n_models, k), and the baseline's shares, (k,)."""
-
-    count: FloatArray
-    total: FloatArray
-    squares: FloatArray
-    starred: FloatArray
-    baseline: str
-
-    @property
-    def ratios(self) -> FloatArray:
-        """Share / p* of each model, shape (n_models, k); NaN where it is undefined."""
-        return np.asarray(divide(self.count.sum(0), self.total.sum(0)) / self.starred)
-
-
-def _representation(
-    tally: Tally, domain: _Domain, features: Features, sums: _Shares, fair: FairTests, scope: Scope
-) -> Iterator[Estimate]:
-    pooled, n_races = domain.pooled, len(tally.races)
-    draws = _drawn_medians(tally, domain, sums, fair, scope)
-    point = np.where(np.isnan(draws[0]), np.nan, sums.starred)
-    if fair.names.naming is not None:
-        # Names read with errors: what chance gives a race is r0, not its share of the population
-        point[:n_races] = fair.names.naming.share
-    rng = scope.rng(MEDIAN_REPRESENTATION.name, pooled.domain)
-    medians = infer_median_shares(sums.count, sums.total, sums.squares, scope.level, point, rng)
-    ratios, reasons = sums.ratios, left_out(tally.characters, pooled, (NEUTRAL,), features)
-    for i, group in enumerate(features.groups):
-        n, starred = float(sums.total[:, :, i].sum()), float(sums.starred[i])
-        reason = _why_none(ratios[:, i], pooled)
-        if np.isnan(starred):
-            reason = no_share(sums.baseline, group)
-        fields = {} if reason else _compared(medians, i, draws[:, i], starred, fair, n_races, scope)
-        more = fields.pop("more", {})
-        yield scope.estimate(
-            MEDIAN_REPRESENTATION,
-            statistic="ratio",
-            strata=pooled.labels,
-            group=dict(group),
-            value=None if reason else float(medians.value[i]) / starred,
-            n_texts=pooled.n_texts,
-            n_units=n,
-            n_clusters=int(medians.n_clusters[i]),
-            exclusions=pooled.exclusions | reasons(i, n),
-            details=_of_models(ratios[:, i]) | more,
-            instruments={**scope.instruments, "baseline": sums.baseline},
-            undefined=reason,
-            **fields,
-        )
-
-
-def _compared(
-    medians: Clustered,
-    i: int,
-    draws: FloatArray,
-    starred: float,
-    fair: FairTests,
-    n_races: int,
-    scope: Scope,
-) -> dict[str, Any]:
-    """Interval, null, test, status and further details of group `i`.
-
-    p is the larger of that by prompts and that of the medians `draws` by chance, shape (n_draws,),
-    so that no median inside the null range is refused; where these alone allow the null, the
-    interval's end toward it is that of their test.
-    """
-    is_race, value, p = i < n_races, float(medians.value[i]), float(medians.p[i])
-    low, high = float(medians.low[i]), float(medians.high[i])
-    status = fair.status(i) if is_race else Status()
-    # Without a null by chance, the prompts alone bound and test the median
-    null, method, around, centre = None, MEDIAN_TEST, (low, high), starred
-    if not np.isnan(draws).any():
-        if is_race and fair.names.naming is not None:
-            centre, law, method = float(fair.names.naming.share[i]), fair.names.drawn, FAIR_MEDIAN
-        else:
-            law = DRAWN_MEDIAN
-        tail = (1 - scope.level) / 2
-        # Ends that are draws themselves, so that p and range agree on what chance allows.
-        ends = np.quantile(draws, [tail, 1 - tail], method="inverted_cdf") / starred
-        null = Null(centre / starred, float(ends[0]), float(ends[1]), scope.level, law, scope.seed)
-        p = max(p, float(two_sided_p(np.array(value), draws)))
-        least, most = not_refused(draws, scope.level)
-        around = max(value - (most - centre), 0.0), min(value + (centre - least), 1.0)
-    if status.no_test is not None or null is None:
-        p = float("nan")
-    elif np.isnan(p):
-        status |= Status(no_test=str(medians.reason[i]))
-    if not np.isnan(p):
-        bounds = inverted_toward_null((low, high), around, p, value, centre, scope.level)
-        low, high = map(float, bounds)
-    interval = None
-    if np.isnan(low):
-        status |= Status(no_interval=str(medians.reason[i]))
-    else:
-        n = int(medians.n_clusters[i])
-        interval = Interval(low / starred, high / starred, scope.level, MEDIAN, n, scope.seed)
-    more = {"baseline": starred, EFFECTIVE: float(medians.carriers[i])}
-    return {
-        "interval": interval,
-        "null": null,
-        "tests": (Test(p, method),),
-        "status": status,
-        "more": more | (fair.details(i, starred) if is_race else {}),
-    }
-
-
-def _drawn_medians(
-    tally: Tally, domain: _Domain, sums: _Shares, fair: FairTests, scope: Scope
-) -> FloatArray:
-    """Median shares by chance, shape (n_draws, k); NaN where there is no null.
-
-    Races: each model's names are drawn from the bearers, as often repeated within prompts as its
-    own. Genders: each model's characters are drawn from the baseline.
-    """
-    units, n_races = sums.total.sum(0), len(tally.races)
-    rng = scope.rng("medians by chance", domain.pooled.domain)
-    shape = (_MORE * scope.draws, *units.shape)
-    shares = np.full(shape, np.nan)
-    if fair.names.naming is not None:
-        for j, model in enumerate(domain.models):
-            effect = repetition_effect(
-                sums.total[:, j, :n_races], repetition_at_hand(tally, model, NEUTRAL)
+        medians = ratio_medians(shares, count, lambda x: expit(x) / starred)
+        ratios = divide(cells[0].sum(0), cells[1].sum(0)) / starred[:, np.newaxis]
+        reasons = left_out(characters, pooled, (NEUTRAL,), features)
+        for i, group in enumerate(features.groups):
+            n, reason = float(total[:, i].sum()), _why_none(ratios[i], pooled)
+            if np.isnan(starred[i]):
+                reason = no_share(baseline.name, group)
+            fields: dict[str, Any] = {"value": None, "undefined": reason}
+            details = _of_models(ratios[i])
+            if reason is None:
+                fields = median_fields(medians, i, scope, fair.status(i) if i < k else None)
+                details |= {"baseline": float(starred[i]), **fields.pop("details")}
+                details |= fair.details(i, float(starred[i])) if i < k else {}
+                if not np.isnan(point[i]):
+                    r0, law = float(point[i] / starred[i]), names.drawn if i < k else NO_DIFFERENCE
+                    fields["null"] = Null(r0, np.nan, np.nan, scope.level, law)
+            yield scope.estimate(
+                MEDIAN_REPRESENTATION,
+                statistic="ratio",
+                strata=pooled.labels,
+                group=dict(group),
+                n_texts=pooled.n_texts,
+                n_units=n,
+                n_clusters=int(medians.n_clusters[i]),
+                exclusions=pooled.exclusions | reasons(i, n),
+                details=details,
+                instruments={**scope.instruments, "baseline": baseline.name},
+                **fields,
             )
-            # A name that a prompt repeats says no more than once, so fewer names than characters
-            # are drawn.
-            size = np.maximum(divide(units[j, :n_races], effect), 1.0)
-            shares[:, j, :n_races] = drawn_shares(fair.names.naming, size, shape[0], rng)
-    size, starred = np.rint(units[:, n_races:]), np.nan_to_num(sums.starred[n_races:])
-    # Genders count as 0 or 1, so that chance is binomial; likelihoods of names are not.
-    counts = rng.binomial(size.astype(np.int64), starred, (shape[0], *size.shape))
-    shares[:, :, n_races:] = divide(counts, size)
-    shares = np.where((units > 0) & ~np.isnan(sums.starred), shares, np.nan)
-    return median_over(np.moveaxis(shares, 1, 0))
 
 
 MEDIAN_REPRESENTATION = Component(
@@ -292,61 +210,49 @@ def median_subordination(tally: Tally, scope: Scope) -> Iterator[Estimate]:
     tally, scope
         Annotated stories and the audit's settings.
     """
-    characters = tally.characters
+    characters, roles = tally.characters, (SUBORDINATE, DOMINANT)
     features = group_features(tally, characters.name, characters.gender, crossed=True)
-    values = features.both
-    k = len(features.groups)
     for domain in _domains(tally, laden=True):
-        lesser = domain.sums(characters, SUBORDINATE, values)
-        greater = domain.sums(characters, DOMINANT, values)
-        reasons = left_out(characters, domain.pooled, (SUBORDINATE, DOMINANT), features)
+        pooled = domain.pooled
+        cells = [
+            domain.sums(characters, role, values)
+            for role in roles
+            for values in (features.numerator, features.denominator)
+        ]
+        of_prompt = [cell.sum(-1) for cell in cells]
+
+        def by_model(a: FloatArray, n: FloatArray, b: FloatArray, m: FloatArray) -> FloatArray:
+            return divide(divide(a, n), divide(b, m))
+
+        # A prompt carries a group in all models at once, as all answer it.
+        samples = of_prompt[1], of_prompt[3]
+        logs = infer_replicated(
+            lambda *sums: log_median(by_model(*sums)), cells, samples, scope.level, 0.0
+        )
+        medians = ratio_medians(logs, of_prompt[0] + of_prompt[2])
+        ratios = by_model(*(cell.sum(0) for cell in cells))
+        n_clusters = ((samples[0] > 0) & (samples[1] > 0)).sum(0)
+        reasons = left_out(characters, pooled, roles, features)
         for i, group in enumerate(features.groups):
-            cells = lesser[..., i], lesser[..., k + i], greater[..., i], greater[..., k + i]
-            excluded = reasons(i, float(cells[1].sum() + cells[3].sum()))
-            yield _subordination(tally, domain.pooled, group, role_sums(*cells), excluded, scope)
-
-
-def _subordination(
-    tally: Tally,
-    pooled: Stratum,
-    group: Mapping[str, str],
-    sums: TwoSides,
-    excluded: Mapping[str, int],
-    scope: Scope,
-) -> Estimate:
-    ratios = sums.ratio
-    reason = _why_none(ratios, pooled)
-    blank = scope.estimate(
-        MEDIAN_SUBORDINATION,
-        statistic="ratio",
-        strata=pooled.labels,
-        group=dict(group),
-        value=None,
-        n_texts=pooled.n_texts,
-        n_units=float(sums.n_upper.sum() + sums.n_lower.sum()),
-        n_clusters=int(((sums.n_upper.sum(1) > 0) & (sums.n_lower.sum(1) > 0)).sum()),
-        exclusions={**pooled.exclusions, **excluded},
-        details=_of_models(ratios),
-        undefined=reason or "",
-    )
-    if reason:
-        return blank
-    # A prompt carries a group in all models at once, as all answer it.
-    everybody = (sums.upper + sums.lower).sum(1)[:, np.newaxis]
-    carriers = effective_number(everybody)
-    median = median_tests(tally, sums, scope, smoothing=0.0)
-    tests_of = MedianTests(median, np.array([blank.n_clusters]), carriers)
-    value = float(median_over(ratios[:, np.newaxis])[0])
-    return replace(
-        blank,
-        value=value,
-        undefined=None,
-        interval=tests_of.interval(0, value, scope),
-        null=tests_of.null(0, scope),
-        tests=(tests_of.test(0),),
-        status=tests_of.status(0, scope),
-        details={**blank.details, **tests_of.effective(0)},
-    )
+            n, reason = float(sum(x[:, i].sum() for x in samples)), _why_none(ratios[i], pooled)
+            fields: dict[str, Any] = {"value": None, "undefined": reason}
+            details = _of_models(ratios[i])
+            if reason is None:
+                fields = median_fields(medians, i, scope)
+                details |= fields.pop("details")
+                fields["null"] = Null(1.0, np.nan, np.nan, scope.level, NO_DIFFERENCE)
+            yield scope.estimate(
+                MEDIAN_SUBORDINATION,
+                statistic="ratio",
+                strata=pooled.labels,
+                group=dict(group),
+                n_texts=pooled.n_texts,
+                n_units=n,
+                n_clusters=int(n_clusters[i]),
+                exclusions={**pooled.exclusions, **reasons(i, n)},
+                details=details,
+                **fields,
+            )
 
 
 MEDIAN_SUBORDINATION = Component(

@@ -30,7 +30,6 @@ from portrayal.measure.stories.misreading import (
     unswap,
 )
 from portrayal.measure.stories.representation import PAIR_REPRESENTATION, REPRESENTATION, couples
-from portrayal.measure.stories.roles import MOST_BLOCKS, ROWS, subsets_of
 from portrayal.measure.stories.strata import GENDERS, Stratum, strata
 from portrayal.measure.stories.subordination import SUBORDINATION
 from portrayal.measure.stories.tally import NO_SLOT, Tally
@@ -53,6 +52,12 @@ from portrayal.stats.tails import normal_isf
 from portrayal.types import FloatArray
 
 DRAWS = 400
+ROWS = 5
+"""Subsets of prompts for each draw of the audit."""
+ALL_PROMPTS = 13
+"""With at most this many prompts, all 2^n subsets are used."""
+MOST_BLOCKS = 500
+"""With more prompts than this, some are joined."""
 MOST_LOST = 0.05
 """Share of draws without a corrected value above which none is given."""
 
@@ -217,7 +222,7 @@ class ReaderErrors:
         """Counts of all prompts, and of random subsets of them, with the noise of few people."""
         n = len(stratum.prompts)
         starts = np.arange(0, n, -(-n // MOST_BLOCKS))
-        subsets = subsets_of(self.tally, len(starts), ROWS * self.scope.draws - 1, self.scope)
+        subsets = _subsets_of(self.tally, len(starts), ROWS * self.scope.draws - 1, self.scope)
         rng = self.scope.rng("reader's error", *map(str, key))
         # Row 0 is the empty subset, in which nobody is left to be counted.
         rows = 1 + rng.integers(0, len(subsets) - 1, self.draws)
@@ -264,6 +269,23 @@ class _ReadCounts:
         added = more[:, :, np.newaxis] * share[:, np.newaxis]
         both = (added + np.swapaxes(added, 1, 2)) / 2.0
         return replace(self, pairs=self.pairs + both.reshape(-1, N * N))
+
+
+def _subsets_of(tally: Tally, n_prompts: int, draws: int, scope: Scope) -> FloatArray:
+    """Subsets of so many prompts as rows of 0 and 1, the empty one first; kept on the tally."""
+    key = ("subsets", n_prompts, draws, scope.study, scope.seed)
+    # The same subsets in every stratum, so that estimates vary together and are drawn once
+    if key not in tally.cache:
+        if n_prompts <= ALL_PROMPTS:
+            subsets = (np.arange(2**n_prompts)[:, np.newaxis] >> np.arange(n_prompts)) & 1
+        else:
+            rng = scope.rng("swaps", str(n_prompts))
+            packed = rng.integers(0, 256, size=(draws, -(-n_prompts // 8)), dtype=np.uint8)
+            drawn = np.unpackbits(packed, axis=1)[:, :n_prompts]
+            subsets = np.concatenate([np.zeros((1, n_prompts)), drawn])
+        tally.cache[key] = subsets.astype(np.float64)
+    rows: FloatArray = tally.cache[key]
+    return rows
 
 
 def _people(tally: Tally, stratum: Stratum, *, names: bool = False) -> _ReadCounts:

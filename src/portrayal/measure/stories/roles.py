@@ -1,4 +1,4 @@
-"""Tests and nulls of stories: roles that prompts swap, and names drawn from their table."""
+"""The null of races in stories: names drawn at random from the bearers of their table."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,14 +10,11 @@ from portrayal.measure.stories.strata import Stratum
 from portrayal.measure.stories.tally import Tally
 from portrayal.records import (
     BORNE_MOSTLY,
-    EFFECTIVE,
-    Interval,
     Null,
     Status,
     Test,
 )
 from portrayal.reference import NameTable, name_bearers
-from portrayal.stats.contrasts import TwoSides
 from portrayal.stats.naming import (
     FairNaming,
     FairShares,
@@ -26,115 +23,7 @@ from portrayal.stats.naming import (
     reads_subordination,
     repetition_of,
 )
-from portrayal.stats.roles import (
-    EXACT_PROMPTS,
-    RoleInference,
-    median_inference,
-    no_test_reason,
-    prompt_subsets,
-)
-from portrayal.types import FloatArray, IntArray
-
-SWAPPED = "roles of whole prompts swapped at random"
-SUBSETS = "random subsets of prompts; where only swapped roles allow 1, their inversion toward it"
-ROWS = 5
-"""Subsets for each draw of the audit: 9,999 with its 2,000."""
-MOST_BLOCKS = 500
-"""With more prompts than this, some are joined, and change their roles together."""
-
-_SMALL = 10  # a p-value of fewer than this many subsets is computed again with more
-
-
-@dataclass(frozen=True)
-class MedianTests:
-    """The median of ratios with p, interval and null from the same swapped prompts.
-
-    Attributes
-    ----------
-    found
-        From `stats.median_inference`.
-    n_clusters
-        Prompts with somebody to count in both roles.
-    carriers
-        Effective number of prompts that carry the group, both roles together.
-    """
-
-    found: RoleInference
-    n_clusters: IntArray
-    carriers: FloatArray
-
-    def test(self, i: int) -> Test:
-        """The p-value of group `i`; NaN where too few prompts have it."""
-        return Test(float(self.found.p[i]), SWAPPED)
-
-    def interval(self, i: int, value: float, scope: Scope) -> Interval | None:
-        """The interval of group `i` around `value`, summed in another order; None without one."""
-        low, high = min(float(self.found.low[i]), value), max(float(self.found.high[i]), value)
-        if np.isnan(self.found.low[i]) or low == high:
-            return None
-        return Interval(low, high, scope.level, SUBSETS, int(self.n_clusters[i]), scope.seed)
-
-    def null(self, i: int, scope: Scope) -> Null:
-        """The ratios of group `i` where whole prompts swap their roles."""
-        low, high = float(self.found.null_low[i]), float(self.found.null_high[i])
-        return Null(1.0, low, high, scope.level, SWAPPED, scope.seed)
-
-    def effective(self, i: int) -> dict[str, float]:
-        """Effective number of prompts that carry group `i`: for `details`."""
-        return {EFFECTIVE: float(self.carriers[i])}
-
-    def status(self, i: int, scope: Scope) -> Status:
-        """Why group `i` has neither test nor interval, where it has none."""
-        reason = no_test_reason(int(self.found.n_prompts[i]), scope.level)
-        if reason is not None:
-            return Status(no_interval=reason, no_test=reason)
-        if self.found.low[i] == self.found.high[i]:
-            return Status(no_interval="every prompt has the same ratio")
-        return Status()
-
-
-def median_tests(tally: Tally, sums: TwoSides, scope: Scope, smoothing: float) -> RoleInference:
-    """Infer the median of the columns' ratios, computed again for every subset of prompts.
-
-    Where p is among the smallest that few subsets can give, more are drawn. A count of 0 beside
-    one of more is smoothed; `smoothing` may be 0.
-    """
-    sums = in_blocks(sums)
-    # One less than a round number, as what was observed counts as one more.
-    for draws in (scope.draws // 2 - 1, ROWS * scope.draws - 1):
-        subsets = subsets_of(tally, len(sums.upper), draws, scope)
-        median = median_inference(sums, subsets, smoothing, scope.level)
-        if not median.p[0] < _SMALL / len(subsets) or len(sums.upper) <= EXACT_PROMPTS:
-            break
-    return median
-
-
-def subsets_of(tally: Tally, n_prompts: int, draws: int, scope: Scope) -> FloatArray:
-    """Return the subsets of so many prompts, the same for every stratum; kept on the tally."""
-    key = ("subsets", n_prompts, draws, scope.study, scope.seed)
-    # The same subsets in every stratum, so that estimates vary together and are drawn once
-    if key not in tally.cache:
-        tally.cache[key] = prompt_subsets(n_prompts, scope.rng("swaps", str(n_prompts)), draws)
-    subsets: FloatArray = tally.cache[key]
-    return subsets
-
-
-def role_sums(
-    upper: FloatArray, n_upper: FloatArray, lower: FloatArray, n_lower: FloatArray
-) -> TwoSides:
-    """Join counts, shape (n_prompts, k), with totals of that shape or (n_prompts, 1)."""
-    return TwoSides(*np.broadcast_arrays(upper, n_upper, lower, n_lower))
-
-
-def in_blocks(sums: TwoSides) -> TwoSides:
-    """Join prompts where there are more than `MOST_BLOCKS`, so that subsets fit into memory."""
-    n = len(sums.upper)
-    if n <= MOST_BLOCKS:
-        return sums
-    starts = np.arange(0, n, -(-n // MOST_BLOCKS))
-    cells = (sums.upper, sums.n_upper, sums.lower, sums.n_lower)
-    return TwoSides(*(np.add.reduceat(cell, starts, axis=0) for cell in cells))
-
+from portrayal.types import FloatArray
 
 FAIR_TEST = "t of the log share over prompts, or of names drawn from bearers, the larger p"
 FAIR = "log share over prompts, or of names drawn from bearers, the wider"
@@ -259,11 +148,6 @@ def fair_tests(
         shares = infer_fair_shares(count, total, names.naming, same, scope.level, squares)
     naming, borne = _naming_at_hand(tally, at_hand[0]), _borne_mostly(tally, at_hand[0])
     return FairTests(names, naming, tally.n_primary, shares, borne)
-
-
-def repetition_at_hand(tally: Tally, stratum: Stratum, role: int) -> float:
-    """Return how much more often characters of one prompt share their name than those of two."""
-    return _repetition(*_names_at_hand(tally, stratum, (role,)))
 
 
 def _repetition(counted: FloatArray, squares: float, sizes: FloatArray) -> float:

@@ -7,14 +7,18 @@ import numpy as np
 
 from portrayal.measure.clustered import GroupSums
 from portrayal.measure.scope import Scope
-from portrayal.measure.stories.roles import MedianTests, median_tests, role_sums
+from portrayal.measure.stories.medians import (
+    NO_DIFFERENCE,
+    log_median,
+    median_fields,
+    ratio_medians,
+)
 from portrayal.measure.stories.strata import GENDERS, UNREAD, Stratum, strata
 from portrayal.measure.stories.subordination import naive_ratio_tests, role_ratios
 from portrayal.measure.stories.tally import DOMINANT, SUBORDINATE, Characters, Tally
-from portrayal.records import Estimate, Interval, Test
+from portrayal.records import Estimate, Interval, Null, Test
 from portrayal.registry import Component
-from portrayal.stats import katz_log, median_of_defined, ratio
-from portrayal.stats.design_effect import effective_number
+from portrayal.stats import infer_replicated, katz_log, median_of_defined, ratio
 from portrayal.types import BoolArray, FloatArray
 
 THRESHOLDS = np.arange(1, 101) / 100.0
@@ -156,39 +160,47 @@ def _estimate(tally: Tally, stratum: Stratum, race: int, gender: int, scope: Sco
     )
     if blank.undefined:
         return blank
-    # The ratio at each threshold; none where the group is in neither role, or nobody counts.
-    k_sub, n_sub, k_dom, n_dom = totals
-    # Only one count of 0 is smoothed: of two nothing would be left but the smoothing.
-    smoothed = (k_sub == 0) ^ (k_dom == 0)
-    by_threshold = ratio(k_sub, n_sub, k_dom, n_dom, np.where(smoothed, scope.smoothing, 0.0))
-    nobody = ((k_sub == 0) & (k_dom == 0)) | (n_sub == 0) | (n_dom == 0)
-    by_threshold = np.where(nobody, np.nan, by_threshold)
-    value = float(median_of_defined(by_threshold))
-    sums = role_sums(lesser, n_lesser, greater, n_greater)
-    # The lowest threshold holds all that the higher ones count.
-    carriers = effective_number(lesser[:, :1] + greater[:, :1])
-    tests_of = MedianTests(
-        median_tests(tally, sums, scope, scope.smoothing), np.array([clusters]), carriers
+    by_threshold = _by_threshold(*totals, scope.smoothing)
+    value, k_sub, k_dom = float(median_of_defined(by_threshold)), totals[0], totals[2]
+    logs = infer_replicated(
+        lambda *sums: log_median(_by_threshold(*sums, scope.smoothing))[..., np.newaxis],
+        (lesser, n_lesser, greater, n_greater),
+        (n_lesser, n_greater),
+        scope.level,
+        0.0,
     )
+    # The lowest threshold holds all that the higher ones count.
+    medians = ratio_medians(logs, lesser[:, :1] + greater[:, :1])
     step, paper, paper_tests = _at_median(totals, by_threshold, value, scope)
+    fields = median_fields(medians, 0, scope)
     return replace(
         blank,
-        value=value,
         undefined=None,
-        interval=tests_of.interval(0, value, scope),
         paper_interval=paper,
-        null=tests_of.null(0, scope),
-        tests=(tests_of.test(0), *paper_tests),
-        status=tests_of.status(0, scope),
-        details={
-            "n_thresholds": float(np.sum(~np.isnan(by_threshold))),
-            "n_smoothed": float(np.sum(smoothed)),
-            "threshold_of_median": float(THRESHOLDS[step]),
-            "count_subordinate": float(k_sub[step]),
-            "count_dominant": float(k_dom[step]),
-            **tests_of.effective(0),
+        null=Null(1.0, np.nan, np.nan, scope.level, NO_DIFFERENCE),
+        **{
+            **fields,
+            "tests": (*fields["tests"], *paper_tests),
+            "details": {
+                "n_thresholds": float(np.sum(~np.isnan(by_threshold))),
+                "n_smoothed": float(np.sum((k_sub == 0) ^ (k_dom == 0))),
+                "threshold_of_median": float(THRESHOLDS[step]),
+                "count_subordinate": float(k_sub[step]),
+                "count_dominant": float(k_dom[step]),
+                **fields["details"],
+            },
         },
     )
+
+
+def _by_threshold(
+    k_sub: FloatArray, n_sub: FloatArray, k_dom: FloatArray, n_dom: FloatArray, smoothing: float
+) -> FloatArray:
+    """The ratio at each threshold; NaN where the group is in neither role, or nobody counts."""
+    # Only one count of 0 is smoothed: of two nothing would be left but the smoothing.
+    added = np.where((k_sub == 0) ^ (k_dom == 0), smoothing, 0.0)
+    nobody = ((k_sub == 0) & (k_dom == 0)) | (n_sub == 0) | (n_dom == 0)
+    return np.where(nobody, np.nan, ratio(k_sub, n_sub, k_dom, n_dom, added))
 
 
 def _undefined(totals: Roles, group: dict[str, str], stratum: Stratum) -> str | None:
