@@ -300,6 +300,8 @@ def _of_stratum(
 
     # Sizes of prompts decide, not what is in them, so that nobody chooses by the result.
     uneven = bool(np.median(sums.sides.loss) >= MOST_LOSS)
+    # What people say corrects the ratio as it is, and is the finding.
+    uneven = uneven and sums.hand is None
     status = Status(detail=WEIGHTED_BESIDE) if uneven else Status()
     fields_of = RoleFields(own=own, kept="ratio", margins=margins, status=status)
     yield from role_ratios(SUBORDINATION, sums, stratum, scope, fields_of)
