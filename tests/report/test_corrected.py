@@ -21,11 +21,11 @@ RARE = "too few hand labels for so rare a group: no {} is among them, as may be 
 
 def by_hand(value: float | None, naive: float = 1.0, **more: Any) -> Estimate:
     """A corrected ratio of the stories; `naive` is what the reader saw."""
-    said = {"corrects": "subordination.v1", "hand_labels": NOTE}
     bounds = () if value is None else (value / 1.5, value * 1.5)
     details = {"naive": naive}
-    made = estimate(value, *bounds, measure="corrected_subordination.v2", details=details, **more)
-    return replace(made, instruments=said)
+    made = estimate(value, *bounds, measure="subordination.v1", details=details, **more)
+    strata = {**made.strata, BASIS: CORRECTED}
+    return replace(made, strata=strata, instruments={"hand_labels": NOTE})
 
 
 def test_a_run_says_what_was_corrected_by_how_much_and_what_not_and_why(make_run: Maker) -> None:

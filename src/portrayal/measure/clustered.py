@@ -51,8 +51,6 @@ from portrayal.stats.tails import normal_isf
 from portrayal.stats.two_phase import Over, TwoPhase, infer_two_phase, infer_two_phase_contrast
 from portrayal.types import BoolArray, FloatArray, IntArray
 
-BOOTSTRAP = "cluster bootstrap over prompts (expanded percentile)"
-PER_PROMPT = "score interval with one observation per prompt (no variation between prompts)"
 SHARE = "clustered effective binomial over prompts, design effect averaged (mid-p)"
 SHARE_TEST = "clustered effective binomial test over prompts, design effect averaged (mid-p)"
 MEAN = "clustered t on the standard error over prompts, Satterthwaite degrees of freedom"
@@ -65,11 +63,7 @@ HAND_CONTRAST = "score of corrected sums over prompts (Student's t), draws inclu
 TEST = " (test)"
 NORMAL = "mean ± normal quantile × standard error, articles independent"
 
-_ROUNDING = 1e-9  # replicates of the same share differ by the order in which they were summed
 _NO_WIDTH = 1e-12
-
-Sums = tuple[FloatArray, FloatArray]
-"""Numerator and denominator per prompt, shapes (n_prompts, k)."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +112,6 @@ class Inference(Clustered):
             # Methods are worded for prompts, but hold for pairs and sources as well.
             method.replace("prompt", cluster),
             int(self.n_clusters[i]),
-            scope.seed if method == BOOTSTRAP else None,
         )
 
     def test(self, i: int, cluster: str = "prompt") -> Test:
@@ -288,20 +281,40 @@ class GroupSums:
         """Infer each group's mean less its second mean, tested against 0."""
         assert self.lower is not None
         assert self.n_lower is not None
-        naive = difference_inference((self.upper, self.n_upper), (self.lower, self.n_lower), scope)
+        upper, lower = (self.upper, self.n_upper), (self.lower, self.n_lower)
+        naive = inference(infer_differences(upper, lower, scope.level), MEAN, MEAN_TEST)
         return self._with_hand(naive, scope, "difference")
 
     def kept(self, form: Form, scale: npt.ArrayLike = 1.0) -> Callable[[int], PromptSums]:
-        """Return the function of a group to what each cluster adds to its estimate."""
-        lower = None
+        """Return the function of a group to what each cluster adds to its estimate.
+
+        `form` and `scale` are as in `PromptSums`; the scale is one number or of shape (k,).
+        """
+        names, cells = tuple(self.clusters), [self.upper, self.n_upper]
         if form != "mean" and self.lower is not None and self.n_lower is not None:
-            lower = (self.lower, self.n_lower)
-        upper = (self.upper, self.n_upper)
-        return kept_sums(self.clusters, upper, lower, form=form, scale=scale)
+            cells += [self.lower, self.n_lower]
+        # Buckets hold the same prompts in every run, so that large runs can still be paired.
+        if len(names) > MOST_PROMPTS:
+            names, cells = _joined(names, cells)
+        scales = np.broadcast_to(np.asarray(scale, dtype=np.float64), self.upper.shape[1:])
+
+        def of_column(i: int) -> PromptSums:
+            columns, labels = [cell[:, i].astype(np.float64) for cell in cells], names
+            # A prompt without a unit of the group adds nothing, and would only fill files.
+            some = np.any([column > 0 for column in columns[1::2]], axis=0)
+            if not some.all():
+                columns = [column[some] for column in columns]
+                labels = tuple(names[j] for j in np.flatnonzero(some).tolist())
+            a, n, *second = columns
+            b, m = second or (None, None)
+            return PromptSums(form, labels, a, n, b, m, float(scales[i]))
+
+        return of_column
 
     def means(self, scope: Scope) -> "Inference":
         """Infer each group's mean, tested against 0; what corrects it is of two sides."""
-        return self._with_hand(mean_inference(self.upper, self.n_upper, scope), scope, "difference")
+        means = infer_means(self.upper, self.n_upper, scope.level)
+        return self._with_hand(inference(means, MEAN, MEAN_TEST), scope, "difference")
 
 
 def two_sides(upper: GroupSums, lower: GroupSums) -> GroupSums:
@@ -572,22 +585,6 @@ def share_inference(
     return replace(result, fixed=(low / by, high / by, p))
 
 
-def mean_inference(total: FloatArray, count: FloatArray, scope: Scope) -> Inference:
-    """Infer Σ total / Σ count of each column, numbers of any sign, tested against 0.
-
-    Sums and numbers of observations per pair, shape (n_pairs, k).
-    """
-    return inference(infer_means(total, count, scope.level), MEAN, MEAN_TEST)
-
-
-def difference_inference(upper: Sums, lower: Sums, scope: Scope) -> Inference:
-    """Infer Σ a / Σ n − Σ b / Σ m of each column, tested against 0.
-
-    `upper` and `lower` are (a, n) and (b, m), each of shape (n_pairs, k).
-    """
-    return inference(infer_differences(upper, lower, scope.level), MEAN, MEAN_TEST)
-
-
 def normal_interval(values: FloatArray, level: float) -> Interval | None:
     """Return the paper's interval of a mean, shape (n,); None with fewer than two values."""
     if len(values) < 2:
@@ -595,11 +592,6 @@ def normal_interval(values: FloatArray, level: float) -> Interval | None:
     half = float(normal_isf((1 - level) / 2) * values.std(ddof=1) / np.sqrt(len(values)))
     mean = float(values.mean())
     return Interval(mean - half, mean + half, level, NORMAL) if half > _NO_WIDTH else None
-
-
-def has_width(low: FloatArray, high: FloatArray) -> BoolArray:
-    """Whether bounds of 0 or more differ by more than rounding; False where one is NaN."""
-    return np.asarray(high > low * (1 + _ROUNDING))
 
 
 def wilson_interval(k: float, n: float, scope: Scope) -> Interval:
@@ -640,46 +632,6 @@ def is_bucket(name: str) -> bool:
     (True, False)
     """
     return name.endswith(_SUFFIX) and name.removesuffix(_SUFFIX).isdigit()
-
-
-def kept_sums(
-    prompts: Sequence[str],
-    upper: Sums,
-    lower: Sums | None = None,
-    *,
-    form: Form = "mean",
-    scale: npt.ArrayLike = 1.0,
-) -> Callable[[int], PromptSums]:
-    """Return the function of a column to what each prompt adds to its estimate.
-
-    Parameters
-    ----------
-    prompts
-        Names of the independent units, shape (n_prompts,).
-    upper, lower
-        Sums and numbers of units by prompt, shape (n_prompts, k) each.
-    form, scale
-        As in `PromptSums`; the scale is one number or of shape (k,).
-    """
-    names = tuple(prompts)
-    cells = [np.asarray(cell, dtype=np.float64) for cell in (*upper, *(lower or ()))]
-    # Buckets hold the same prompts in every run, so that large runs can still be paired.
-    if len(names) > MOST_PROMPTS:
-        names, cells = _joined(names, cells)
-    scales = np.broadcast_to(np.asarray(scale, dtype=np.float64), cells[0].shape[1:])
-
-    def of_column(i: int) -> PromptSums:
-        columns, labels = [cell[:, i] for cell in cells], names
-        # A prompt without a unit of the group adds nothing, and would only fill the run's files.
-        some = np.any([column > 0 for column in columns[1::2]], axis=0)
-        if not some.all():
-            columns = [column[some] for column in columns]
-            labels = tuple(names[j] for j in np.flatnonzero(some).tolist())
-        a, n, *second = columns
-        b, m = second or (None, None)
-        return PromptSums(form, labels, a, n, b, m, float(scales[i]))
-
-    return of_column
 
 
 def _joined(

@@ -108,8 +108,8 @@ class TwoPhase:
         Degrees of freedom of `drawing`, shape (k,).
     units
         Effective number of labelled units in the first denominator, shape (k,).
-    carriers
-        Effective number of prompts that carry the first numerator, or those of both roles, (k,).
+    roles
+        Whether the two shares are those of roles, both of which carry a group.
     """
 
     fitted: FloatArray
@@ -120,7 +120,13 @@ class TwoPhase:
     typical: FloatArray
     df: FloatArray
     units: FloatArray
-    carriers: FloatArray
+    roles: bool = False
+
+    @cached_property
+    def carriers(self) -> FloatArray:
+        """Effective number of prompts that carry the first numerator, or both of roles, (k,)."""
+        numerators = self.sums[::2] if self.roles else self.sums[:1]
+        return effective_number(np.maximum(numerators, 0.0).sum(0))
 
     @property
     def sums(self) -> FloatArray:
@@ -170,7 +176,7 @@ class TwoPhase:
             typical=(self.typical + lower.typical) / 2.0,
             df=np.minimum(self.df, lower.df),
             units=np.minimum(self.units, lower.units),
-            carriers=effective_number(np.maximum(self.part, 0.0) + np.maximum(lower.part, 0.0)),
+            roles=True,
         )
 
     def drawn(self, gradient: FloatArray) -> FloatArray:
@@ -313,9 +319,7 @@ def two_phase(
         freedom[i] = max(n - len(used), 0)
     labelled = np.bincount(hand.prompt, minlength=n_prompts).astype(np.float64)
     units = effective_number(hand.terms[1] * hand.weight[:, np.newaxis])
-    carriers = effective_number(np.maximum(fitted[0] + errors[0], 0.0))
-    sums = fitted, errors, by_prompt[1], labelled, drawing, typical, freedom
-    return TwoPhase(*sums, units, carriers)
+    return TwoPhase(fitted, errors, by_prompt[1], labelled, drawing, typical, freedom, units)
 
 
 def infer_two_phase(

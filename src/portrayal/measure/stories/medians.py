@@ -30,7 +30,7 @@ from portrayal.registry import Component
 from portrayal.stats import divide, infer_replicated, median_of_defined
 from portrayal.stats.clustered import Clustered
 from portrayal.stats.design_effect import effective_number
-from portrayal.types import FloatArray
+from portrayal.types import FloatArray, IntArray
 
 MEDIAN = "t of the median by balanced replication of prompts, on a logarithmic scale"
 MEDIAN_TEST = "t test of the median by balanced replication of prompts"
@@ -42,14 +42,17 @@ FEWEST_MODELS = 3
 def ratio_medians(
     result: Clustered,
     carrying: FloatArray,
+    n_clusters: IntArray,
     back: Callable[[FloatArray], FloatArray] = np.exp,
 ) -> Inference:
     """Name what was inferred of medians, brought `back` from its scale to that of ratios.
 
-    `carrying` is what each prompt adds to a group, in all models or roles, shape (n_prompts, k).
+    `carrying` is what each prompt adds to a group, in all models or roles, shape (n_prompts, k), and
+    `n_clusters` the prompts with somebody to count, (k,).
     """
     bounds = {name: back(getattr(result, name)) for name in ("value", "low", "high")}
-    result = replace(result, **bounds, carriers=effective_number(carrying))
+    carriers = effective_number(carrying)
+    result = replace(result, **bounds, n_clusters=n_clusters, carriers=carriers)
     return inference(result, MEDIAN, MEDIAN_TEST)
 
 
@@ -152,7 +155,8 @@ def median_representation(
             scope.level,
             logit(point),
         )
-        medians = ratio_medians(shares, count, lambda x: expit(x) / starred)
+        clusters = (total > 0).sum(0)
+        medians = ratio_medians(shares, count, clusters, lambda x: expit(x) / starred)
         ratios = divide(cells[0].sum(0), cells[1].sum(0)) / starred[:, np.newaxis]
         reasons = left_out(characters, pooled, (NEUTRAL,), features)
         for i, group in enumerate(features.groups):
@@ -229,9 +233,9 @@ def median_subordination(tally: Tally, scope: Scope) -> Iterator[Estimate]:
         logs = infer_replicated(
             lambda *sums: log_median(by_model(*sums)), cells, samples, scope.level, 0.0
         )
-        medians = ratio_medians(logs, of_prompt[0] + of_prompt[2])
-        ratios = by_model(*(cell.sum(0) for cell in cells))
         n_clusters = ((samples[0] > 0) & (samples[1] > 0)).sum(0)
+        medians = ratio_medians(logs, of_prompt[0] + of_prompt[2], n_clusters)
+        ratios = by_model(*(cell.sum(0) for cell in cells))
         reasons = left_out(characters, pooled, roles, features)
         for i, group in enumerate(features.groups):
             n, reason = float(sum(x[:, i].sum() for x in samples)), _why_none(ratios[i], pooled)

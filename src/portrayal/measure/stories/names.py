@@ -1,23 +1,21 @@
 """First names: their subordination, the most common ones, and how racialized they are."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from portrayal.measure.clustered import BOOTSTRAP, PER_PROMPT, GroupSums, has_width, sums_by
+from portrayal.measure.clustered import GroupSums, Inference, share_inference, sums_by
 from portrayal.measure.scope import Scope
 from portrayal.measure.stories.representation import drawn_count
 from portrayal.measure.stories.strata import GENDERS, Stratum, strata
 from portrayal.measure.stories.subordination import RoleFields, role_ratios
 from portrayal.measure.stories.tally import DOMINANT, NEUTRAL, ROLES, SUBORDINATE, Characters, Tally
 from portrayal.measure.stories.thresholds import counts_above
-from portrayal.records import Estimate, Interval, Null
+from portrayal.records import Estimate, Null, Status
 from portrayal.reference import NON_BINARY, NameTable
 from portrayal.registry import Component
-from portrayal.stats import cluster_weights, expanded_percentile, wilson
-from portrayal.stats.resampling import sums_over
 from portrayal.types import FloatArray, IntArray
 
 
@@ -103,6 +101,7 @@ NAME_SUBORDINATION = Component(
 
 OTHER, MUCH = "share_in_other_table_", 0.25
 """Detail: share of a name's bearers of a group that another table tells, where it is as large."""
+COUNT = "clustered effective binomial over prompts of a share, times all people"
 LIKELIHOOD = 0.6
 """Share of bearers above which the paper calls a name highly racialized."""
 LISTED = 9
@@ -191,25 +190,26 @@ def _largest(total: FloatArray, names: IntArray) -> list[int]:
     return [int(name) for name in names[order]]
 
 
+def counts_inference(counts: FloatArray, total: FloatArray, scope: Scope) -> Inference:
+    """Bound counts by prompt, shape (n_prompts, k), among `total` people, (n_prompts, 1).
+
+    As so many people times their share.
+    """
+    shares = share_inference(counts, np.broadcast_to(total, counts.shape), scope)
+    bounds = {name: getattr(shares, name) * total.sum() for name in ("value", "low", "high")}
+    return replace(shares, **bounds, method=np.full(counts.shape[1], COUNT))
+
+
 def _counts(
     tally: Tally, stratum: Stratum, role: int, rows: list[_Listed], scope: Scope
 ) -> Iterator[Estimate]:
     # A name may be listed twice, for its race and for its gender; it is counted once
     names = np.unique([row.name for row in rows])
     counts, all_names = name_sums(tally.characters, stratum, role, names)
-    rng = scope.rng(COMMON_NAMES.name, stratum.domain, stratum.model, ROLES[role])
-    weights = cluster_weights(len(counts), scope.draws, rng)
-    n_clusters = len(stratum.prompts)
-    low, high = expanded_percentile(sums_over(weights, counts), scope.level, n_clusters)
-    total = float(all_names.sum())
+    n_clusters, total = len(stratum.prompts), float(all_names.sum())
+    inferred = counts_inference(counts, all_names, scope)
     for row in rows:
-        i = int(np.searchsorted(names, row.name))
-        interval, null = None, None
-        # Where every prompt has the name as often, replicates say nothing of other prompts.
-        if has_width(low[i], high[i]):
-            interval = Interval(
-                float(low[i]), float(high[i]), scope.level, BOOTSTRAP, n_clusters, scope.seed
-            )
+        i, null = int(np.searchsorted(names, row.name)), None
         if row.table is not None and not np.isnan(row.share):
             null = drawn_count(row.table, row.share, total, scope)
         yield scope.estimate(
@@ -218,7 +218,8 @@ def _counts(
             strata={**stratum.labels, "role": ROLES[role]},
             group={**row.group, "name": tally.names[row.name]},
             value=float(counts[:, i].sum()),
-            interval=interval,
+            interval=inferred.interval(i, scope),
+            status=inferred.status(i, test=False),
             null=null,
             n_texts=stratum.n_texts,
             n_units=total,
@@ -284,8 +285,7 @@ def likelihood_histogram(
                 counts = from_top[:, :-1] - from_top[:, 1:]
                 n, n_clusters = float(matched.sum()), int((matched[:, 0] > 0).sum())
                 reason = None if n else "no power-neutral character of this kind has a matched name"
-                rng = scope.rng(LIKELIHOOD_HISTOGRAM.name, stratum.model, tally.races[race], gender)
-                intervals = _intervals(counts, n, n_clusters, scope, rng)
+                inferred = counts_inference(counts, matched, scope)
                 nulls: list[Null | None] = [None] * (len(EDGES) - 1)
                 if table is not None and np.isfinite(table.n_people) and n:
                     shares = table.histogram(tally.races[race], EDGES).tolist()
@@ -299,7 +299,8 @@ def likelihood_histogram(
                         strata=stratum.labels,
                         group=group | ({"gender": gender} if gender else {}),
                         value=None if reason else float(counts[:, i].sum()),
-                        interval=None if reason else intervals[i],
+                        interval=None if reason else inferred.interval(i, scope),
+                        status=Status() if reason else inferred.status(i, test=False),
                         null=nulls[i],
                         n_texts=stratum.n_texts,
                         n_units=n,
@@ -307,25 +308,6 @@ def likelihood_histogram(
                         exclusions=stratum.exclusions,
                         undefined=reason,
                     )
-
-
-def _intervals(
-    counts: FloatArray, n: float, n_clusters: int, scope: Scope, rng: np.random.Generator
-) -> list[Interval | None]:
-    """Clustered interval of each count; where prompts do not vary, one observation each."""
-    if n_clusters < 2:
-        return [None] * counts.shape[1]
-    weights = cluster_weights(len(counts), scope.draws, rng)
-    low, high = expanded_percentile(sums_over(weights, counts), scope.level, n_clusters)
-    # Where replicates have no spread, each prompt counts as a single observation
-    share = np.clip(counts.sum(0) / n, 0, 1) * n_clusters
-    flat_low, flat_high = wilson(share, n_clusters, scope.level)
-    return [
-        Interval(float(a), float(b), scope.level, BOOTSTRAP, n_clusters, scope.seed)
-        if has_width(a, b)
-        else Interval(float(c) * n, float(d) * n, scope.level, PER_PROMPT, n_clusters)
-        for a, b, c, d in zip(low, high, flat_low, flat_high, strict=True)
-    ]
 
 
 LIKELIHOOD_HISTOGRAM = Component(

@@ -74,12 +74,6 @@ def share_ratios(
     """
     k, fair = against.n_races, against.fair
     is_race = np.arange(len(sums.groups)) < k
-    if sums.hand is not None:
-        # Names that people give are read by the same table, so a race is compared with its R0.
-        null = np.where(is_race, np.nan, 1.0)
-        if fair is not None and fair.names.naming is not None:
-            null[:k] = fair.names.naming.share / against.starred[:k]
-        sums = replace(sums, hand=replace(sums.hand, null=null))
     ratios = sums.shares(scope, scale=against.starred, null=np.where(is_race, np.nan, 1.0))
     if fair is not None and fair.shares is not None:
         shares, starred = fair.shares, against.starred[:k]
@@ -251,14 +245,27 @@ def _over(
             # A single baseline stands in the instruments; only several need a stratum to be told
             # apart.
             labels = {"population": baseline.name} if len(baselines) > 1 else {}
+            against = Against(baseline.name, starred, fair, k)
             yield from share_ratios(
                 measure,
-                sums,
-                Against(baseline.name, starred, fair, k),
+                _with_null(sums, against),
+                against,
                 replace(stratum, labels_beside=labels),
                 scope,
                 left_out(characters, stratum, (NEUTRAL,), features),
             )
+
+
+def _with_null(sums: GroupSums, against: Against) -> GroupSums:
+    """The sums, whose labels by hand are compared with what no difference would give."""
+    if sums.hand is None:
+        return sums
+    null, k, naming = np.ones_like(against.starred), against.n_races, None
+    if against.fair is not None:
+        naming = against.fair.names.naming
+    # Names that people give are read by the same table, so a race is compared with its R0.
+    null[:k] = np.nan if naming is None else naming.share / against.starred[:k]
+    return replace(sums, hand=replace(sums.hand, null=null))
 
 
 def left_out(

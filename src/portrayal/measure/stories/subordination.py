@@ -131,8 +131,7 @@ def role_ratios(
         more["n_units"] = cells[1] + cells[3]
         if not np.isnan(beyond[i]):
             more["details"] = {**more.get("details", {}), BEYOND_MARGINS: float(beyond[i])}
-        used = (float(a[i]), float(n[i]), float(b[i]), float(m[i]))
-        reason = undefined_ratio(used, sums.groups[i], stratum)
+        reason = undefined_ratio((a[i], n[i], b[i], m[i]), sums.groups[i], stratum)
         if reason is not None:
             return {"undefined": reason, **more}
         low, high = (float(bound[i]) for bound in bounds)

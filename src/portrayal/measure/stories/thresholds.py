@@ -170,7 +170,7 @@ def _estimate(tally: Tally, stratum: Stratum, race: int, gender: int, scope: Sco
         0.0,
     )
     # The lowest threshold holds all that the higher ones count.
-    medians = ratio_medians(logs, lesser[:, :1] + greater[:, :1])
+    medians = ratio_medians(logs, lesser[:, :1] + greater[:, :1], np.array([clusters]))
     step, paper, paper_tests = _at_median(totals, by_threshold, value, scope)
     fields = median_fields(medians, 0, scope)
     return replace(
