@@ -47,8 +47,8 @@ def ratio_medians(
 ) -> Inference:
     """Name what was inferred of medians, brought `back` from its scale to that of ratios.
 
-    `carrying` is what each prompt adds to a group, in all models or roles, shape (n_prompts, k), and
-    `n_clusters` the prompts with somebody to count, (k,).
+    `carrying` is what each prompt adds to a group, in all models or roles, shape (n_prompts, k),
+    and `n_clusters` are the prompts with somebody to count, (k,).
     """
     bounds = {name: back(getattr(result, name)) for name in ("value", "low", "high")}
     carriers = effective_number(carrying)
