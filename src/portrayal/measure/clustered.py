@@ -524,9 +524,9 @@ def corrected_inference(
     by = np.broadcast_to(np.asarray(scale, dtype=np.float64), sums.df.shape)
     tested = form != "share" or bool((by != 1.0).any())
     method = HAND_SHARE if form == "share" else HAND_CONTRAST
-    null = by * (1.0 if null is None else null) if tested else np.full_like(by, np.nan)
+    point = np.nan if not tested else 1.0 if null is None else np.asarray(null, dtype=np.float64)
     like_these, these, of_texts = (
-        infer_two_phase(sums, scope.level, null, over=over)
+        infer_two_phase(sums, scope.level, by * point, over=over)
         if form == "share"
         else infer_two_phase_contrast(sums, scope.level, form, over=over)
         # Three populations of one estimate: prompts like these, these prompts, these very texts

@@ -63,8 +63,8 @@ class HandSample:
 
     def sums(self, stratum: Stratum, roles: tuple[int, ...], *, crossed: bool = False) -> HandSums:
         """Correct the sums of one role of a stratum, or of two as the sides of a ratio."""
-        sides = [self._of_role(stratum, role, crossed) for role in roles]
-        return sides[0] if len(sides) == 1 else HandSums.of_ratio(*sides, [ROLES[r] for r in roles])
+        first, *second = (self._of_role(stratum, role, crossed) for role in roles)
+        return HandSums.of_ratio(first, second[0], [ROLES[r] for r in roles]) if second else first
 
     def _of_role(self, stratum: Stratum, role: int, crossed: bool) -> HandSums:
         tally, people = self.tally, self.tally.characters

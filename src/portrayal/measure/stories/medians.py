@@ -50,10 +50,10 @@ def ratio_medians(
     `carrying` is what each prompt adds to a group, in all models or roles, shape (n_prompts, k),
     and `n_clusters` are the prompts with somebody to count, (k,).
     """
-    bounds = {name: back(getattr(result, name)) for name in ("value", "low", "high")}
+    value, low, high = (back(x) for x in (result.value, result.low, result.high))
+    result = replace(result, value=value, low=low, high=high, n_clusters=n_clusters)
     carriers = effective_number(carrying)
-    result = replace(result, **bounds, n_clusters=n_clusters, carriers=carriers)
-    return inference(result, MEDIAN, MEDIAN_TEST)
+    return inference(replace(result, carriers=carriers), MEDIAN, MEDIAN_TEST)
 
 
 def median_fields(

@@ -1,6 +1,6 @@
 """Subordination by how racialized names are: ratios above likelihood thresholds, their median."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -160,10 +160,10 @@ def _estimate(tally: Tally, stratum: Stratum, race: int, gender: int, scope: Sco
     )
     if blank.undefined:
         return blank
-    by_threshold = _by_threshold(*totals, scope.smoothing)
+    by_threshold = _by_threshold(totals, scope.smoothing)
     value, k_sub, k_dom = float(median_of_defined(by_threshold)), totals[0], totals[2]
     logs = infer_replicated(
-        lambda *sums: log_median(_by_threshold(*sums, scope.smoothing))[..., np.newaxis],
+        lambda *sums: log_median(_by_threshold(sums, scope.smoothing))[..., np.newaxis],
         (lesser, n_lesser, greater, n_greater),
         (n_lesser, n_greater),
         scope.level,
@@ -193,10 +193,9 @@ def _estimate(tally: Tally, stratum: Stratum, race: int, gender: int, scope: Sco
     )
 
 
-def _by_threshold(
-    k_sub: FloatArray, n_sub: FloatArray, k_dom: FloatArray, n_dom: FloatArray, smoothing: float
-) -> FloatArray:
+def _by_threshold(totals: Sequence[FloatArray], smoothing: float) -> FloatArray:
     """The ratio at each threshold; NaN where the group is in neither role, or nobody counts."""
+    k_sub, n_sub, k_dom, n_dom = totals
     # Only one count of 0 is smoothed: of two nothing would be left but the smoothing.
     added = np.where((k_sub == 0) ^ (k_dom == 0), smoothing, 0.0)
     nobody = ((k_sub == 0) & (k_dom == 0)) | (n_sub == 0) | (n_dom == 0)
