@@ -181,7 +181,7 @@ def test_another_level_changes_bounds_and_no_value(rows, reference, tmp_path):
     pairs = [
         (a.interval, b.interval)
         for a, b in zip(narrow.records, reference.records, strict=True)
-        if a.interval and b.interval and "bootstrap" in a.interval.method == b.interval.method
+        if a.interval and b.interval and "binomial" in a.interval.method == b.interval.method
     ]
     for half, most in pairs:
         assert half.level == 0.5

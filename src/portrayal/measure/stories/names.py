@@ -208,6 +208,7 @@ def _counts(
     counts, all_names = name_sums(tally.characters, stratum, role, names)
     n_clusters, total = len(stratum.prompts), float(all_names.sum())
     inferred = counts_inference(counts, all_names, scope)
+    inferred = replace(inferred, n_clusters=np.full(len(names), n_clusters))
     for row in rows:
         i, null = int(np.searchsorted(names, row.name)), None
         if row.table is not None and not np.isnan(row.share):
