@@ -149,12 +149,12 @@ FACTOR = "factors"
 SEEN = {*PLACE, "seen_by"}
 FACTORS = {"religion", "gender", "race"}
 CASES = {
-    "representation.v1": Case("ratio", PLACE, PEOPLE, _ratio, 1.0),
+    "representation.v1": Case("ratio", {*PLACE, "basis"}, PEOPLE, _ratio, 1.0),
     "representation_by_baseline.v1": Case(
         "ratio", {*PLACE, "population"}, PEOPLE, _ratio, 1.0, study=FACTOR
     ),
     "pair_representation.v1": Case("ratio", PLACE, {"pair"}, _ratio, 1.0),
-    "subordination.v1": Case("ratio", PLACE, PEOPLE, _ratio, 1.0),
+    "subordination.v1": Case("ratio", {*PLACE, "basis"}, PEOPLE, _ratio, 1.0),
     "median_representation.v1": Case("ratio", PLACE, PEOPLE, _ratio, 1.0),
     "median_subordination.v1": Case("ratio", PLACE, PEOPLE, _ratio, 1.0),
     "median_racialized_subordination.v1": Case("ratio", PLACE, PEOPLE, lambda v: v > 0.0, 1.0),
