@@ -474,11 +474,16 @@ def corrected_estimate(
         common |= {"instruments": instruments, "status": status}
         return scope.estimate(measure, value=None, undefined=reason, details=details, **common)
     more: dict[str, Any] = {"interval": result.interval(i, scope)}
-    tested = tested and bool(result.tested) and status.no_test is None
+    tested = tested and bool(result.tested)
+    point = 0.0 if fields["statistic"] == "difference" else 1.0
+    if hand.null is not None:
+        point = float(hand.null[i])
+        # Of a race the ratio without a difference is not 1.
+        details |= {"r0": point} if point != 1.0 and not np.isnan(point) else {}
+    if tested and not np.isnan(point):
+        more["null"] = Null(point, np.nan, np.nan, scope.level, "no difference")
+    tested = tested and status.no_test is None
     if tested and not np.isnan(result.p[i]):
-        none = 0.0 if fields["statistic"] == "difference" else 1.0
-        none = none if hand.null is None else float(hand.null[i])
-        more["null"] = Null(none, np.nan, np.nan, scope.level, "no difference")
         more |= {"tests": (result.test(i),), "fixed": result.in_these_prompts(i)}
     numbers: dict[str, float] = {"naive": naive, "moved": value - naive, **result.effective(i)}
     # What holds of these very texts alone stands beside what holds of prompts like these.

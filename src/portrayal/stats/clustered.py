@@ -486,10 +486,10 @@ def infer_replicated(
 
     Examples
     --------
-    >>> y, one = np.array([[1.0], [2.0], [3.0]]), np.ones((3, 1))
-    >>> found = infer_replicated(lambda s: s / 3.0, (y,), (one,), 0.95, 0.0)
+    >>> y, one = np.array([[1.0], [2.0], [4.0]]), np.ones((3, 1))
+    >>> found = infer_replicated(lambda s, n: s / n, (y, one), (one,), 0.95, 0.0)
     >>> [round(float(x[0]), 3) for x in (found.value, found.low, found.high)]
-    [2.0, -1.726, 5.726]
+    [2.333, -2.22, 6.887]
     """
     clusters = np.min([(total > 0).sum(0) for total in totals], axis=0)
     blocks = np.arange(0, len(cells[0]), -(-len(cells[0]) // MOST_BLOCKS))
