@@ -73,6 +73,39 @@ def agency(rows: list[dict[str, str]], out: Path, **more: Any) -> Run:
     return portrayal.audit("agency", texts=rows, out=out, permutations=50, report=False, **more)
 
 
+def width(run: Run) -> float:
+    (gap,) = (
+        e
+        for e in run.records
+        if e.measure.startswith("agency_gap")
+        and (e.strata["stratum"], e.strata["masking"]) == ("all", "masked")
+    )
+    assert gap.interval is not None
+    return gap.interval.high - gap.interval.low
+
+
+def test_a_column_by_which_texts_are_alike_is_named_where_it_sharpens(tmp_path: Path) -> None:
+    run = agency(letters(80), tmp_path / "run")
+    (line,) = first_screen(View.of(run)).remedies
+    given = of_command(line)
+    assert given["--cluster"] == "template"
+    before = width(run)
+    again = portrayal.audit(
+        given["study"], out=given["--out"], config=given["--config"], cluster="template"
+    )
+    assert f"±{50 * width(again):.0f} points in place of ±{50 * before:.0f}: " in line
+    assert width(again) < 0.5 * before
+    assert first_screen(View.of(again)).remedies == ()
+
+
+def test_a_column_that_tells_nothing_or_holds_one_group_is_not_named(tmp_path: Path) -> None:
+    rng = random.Random(0)
+    rows = [{**row, "template": f"t{rng.randrange(10)}"} for row in letters(80)]
+    assert first_screen(View.of(agency(rows, tmp_path / "any"))).remedies == ()
+    own = [{**row, "template": row["template"] + row["gender"]} for row in letters(80)]
+    assert first_screen(View.of(agency(own, tmp_path / "own"))).remedies == ()
+
+
 @pytest.mark.parametrize(
     ("sentence", "words"),
     [
