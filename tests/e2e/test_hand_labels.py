@@ -50,6 +50,7 @@ def sheet(inside: Portrayal, audited: Path, tmp_path: Path) -> Path:
     assert [Path(name).name for name in made["files"]] == [
         *("people-first.csv", "people-second.csv", "people-drawn.csv", "people.md")
     ]
+    assert "First name of the subject (" in (tmp_path / made["files"][0]).read_text("utf-8")
     instructions = (tmp_path / made["files"][-1]).read_text(encoding="utf-8")
     assert "from the words that refer to the character, never from the name" in instructions
     few = inside("label", "sheet", "r", "--n", 60, "--out", "few.csv").ok().out

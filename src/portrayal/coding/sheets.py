@@ -64,7 +64,8 @@ def _rows(item: CodingItem, book: Codebook) -> Iterator[dict[str, str]]:
     questions = [(code.key, code.name, f"{YES}; {NO}") for code in book.codes]
     for field in book.fields:
         if not field.slot or field.slot in roles:
-            about = f" ({role})" if (role := roles.get(field.slot)) else ""
+            role = roles.get(field.key.partition("_")[0])
+            about = f" ({role})" if role else ""
             questions.append((field.key, field.label + about, "; ".join(field.choices)))
     text = "\n\n".join(filter(None, (item.title, item.text)))
     for key, question, choices in questions:
