@@ -119,7 +119,10 @@ class GroupWordTable:
     def find(self, text: str) -> list[WordMatch]:
         """Return the words of a text that stand for groups; of overlapping phrases the longest."""
         # Most texts end here: what follows is slow
-        if self.telling.isdisjoint(map(fold, TOKEN.findall(text.replace("_", " ")))):
+        flat = text.replace("_", " ")
+        plain = flat.isascii()
+        words = TOKEN.findall(flat.lower()) if plain else map(fold, TOKEN.findall(flat))
+        if self.telling.isdisjoint(words):
             return []
         matches: list[WordMatch] = []
         text_tokens = tokens(text)
