@@ -302,14 +302,6 @@ def _every_headline(view: View) -> list[Estimate]:
     return [e for measure in headline_measures(view) for e in _headline(view, measure)]
 
 
-def excludes_null(estimate: Estimate) -> bool:
-    """Whether the clustered interval leaves out no difference; of a ratio above 0."""
-    bounds, none = estimate.interval, no_difference(estimate)
-    # A ratio of 0 counts nobody, which is said elsewhere.
-    has_value = estimate.value is not None and (estimate.value != 0 or none == 0)
-    return bounds is not None and has_value and not bounds.low <= none <= bounds.high
-
-
 def _cards(
     estimates: Sequence[Estimate], key: Callable[[Estimate], Any] | None = None
 ) -> list[list[Estimate]]:

@@ -135,14 +135,6 @@ class View:
         return {e.measure for e in self.estimates if e.strata.get("model", self.main) == self.main}
 
     @cached_property
-    def domain_order(self) -> tuple[str, ...]:
-        """Domains in the order of the study's prompts; empty where it is not installed."""
-        if self.study is None:
-            return ()
-        prompts = self.study.prompts()
-        return tuple(dict.fromkeys(p.strata["domain"] for p in prompts if "domain" in p.strata))
-
-    @cached_property
     def values(self) -> dict[str, list[str]]:
         """Every value of each attribute that groups have, in alphabetical order."""
         values: dict[str, set[str]] = {}
@@ -167,14 +159,6 @@ class View:
     def annotator(self) -> Component | None:
         """The annotator's description; None where it is not registered here."""
         return described(next(iter(self.settings.get("annotators", ())), ""), "annotators")
-
-
-def domains(view: View, estimates: Iterable[Estimate]) -> list[str]:
-    """Domains of these estimates: in the order of the study's prompts, then as they come."""
-    present = dict.fromkeys(domain_of(e) for e in estimates)
-    return [d for d in view.domain_order if d in present] + [
-        d for d in present if d not in view.domain_order
-    ]
 
 
 def domain_of(estimate: Estimate) -> str:
