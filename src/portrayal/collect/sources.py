@@ -23,14 +23,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from functools import partial
-from importlib import import_module
-from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import portrayal.registry as registry
-from portrayal.errors import DataError, MissingExtraError, OptionError
+from portrayal.errors import DataError, OptionError
 from portrayal.types import Tabular
 
 Row = Mapping[str, Any]
@@ -111,8 +109,6 @@ def open_source(texts: Tabular) -> TextSource:
 
 
 def _of_path(path: Path) -> TextSource:
-    if str(path).startswith("hf:"):
-        return _of_hub(str(path).removeprefix("hf:").strip("/").removeprefix("datasets/"))
     # A pipe can be read once; the copy as often as is needed
     if path.is_fifo():
         with path.open("rb") as pipe:
@@ -173,36 +169,6 @@ def _unzipped(path: Path) -> TextSource:
         if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
             raise  # the disk's, not the archive's
         raise DataError(f"{path}: not a readable archive ({error}). Unpack it yourself.") from error
-
-
-def _of_hub(name: str) -> TextSource:
-    """A table of a data set of the Hugging Face hub: OWNER/NAME, or OWNER/NAME/FILE."""
-    owner, _, path_in_hub = name.partition("/")
-    dataset, _, file = path_in_hub.partition("/")
-    repository = f"{owner}/{dataset}"
-    if find_spec("huggingface_hub") is None:
-        raise MissingExtraError(
-            f"hf://{name} is read with huggingface_hub: pip install huggingface_hub. Or download "
-            "the file, and name it."
-        )
-    hub = import_module("huggingface_hub")
-    try:
-        if not file:
-            names = hub.list_repo_files(repository, repo_type="dataset")
-            tables = [table for table in names if Path(table).suffix.casefold() in _KINDS]
-            if len(tables) != 1:
-                raise DataError(
-                    f"hf://{repository} has {len(tables)} tables; name one: "
-                    + ", ".join(f"hf://{repository}/{table}" for table in tables[:5])
-                )
-            (file,) = tables
-        cached = hub.hf_hub_download(repository, file, repo_type="dataset")
-    except (OSError, ValueError) as error:
-        first = str(error).strip().partition("\n")[0]
-        raise DataError(
-            f"hf://{name} cannot be fetched ({first}). A name is hf://OWNER/NAME/FILE."
-        ) from error
-    return replace(_file(Path(cached)), name=f"hf://{repository}/{file}")
 
 
 LOGS = ".eval"

@@ -22,8 +22,6 @@ class Workers:
         self._loop, self._provider = loop, provider
         self._timeout = loop.retry.timeout or float(getattr(provider, "timeout", TIMEOUT))
         loop.breaker = Breaker(loop.retry, self._timeout)
-        # A provider that draws by sample is told which sample it is.
-        self._by_sample = getattr(provider, "ask_sample", None)
         self._without_answer = 0
 
     def start(self) -> None:
@@ -66,16 +64,12 @@ class Workers:
         loop, throttle = self._loop, self._loop.throttle
         text, *system = request.prompt.asked
         epoch = await throttle.enter()
-        tokens, sent_at = None, time.monotonic()
+        answered, sent_at = False, time.monotonic()
         loop.tries += 1
         try:
             with loop.flying():
                 async with asyncio.timeout(self._timeout):
-                    answer: Answer = await (
-                        self._provider.ask(text, *system)
-                        if self._by_sample is None
-                        else self._by_sample(text, request.sample, *system)
-                    )
+                    answer: Answer = await self._provider.ask(text, *system)
         except TimeoutError:
             error = TryAgainError(
                 "timeout",
@@ -88,11 +82,11 @@ class Workers:
             loop.breaker.responded()
             return rejection
         else:
-            tokens = loop.charged(request, answer).total
+            answered = True
             loop.responded()
             return answer
         finally:
-            throttle.leave(epoch, tokens=tokens)
+            throttle.leave(epoch, answered=answered)
         loop.failed(error, sent_at)
         if error.kind == "rate_limit" or error.retry_after is not None:
             throttle.slow_down(epoch, error.retry_after)
