@@ -2,7 +2,6 @@
 
 import json
 import logging
-import zipfile
 
 import pyarrow as pa
 import pytest
@@ -53,23 +52,6 @@ def test_a_kind_of_file_is_read_and_what_was_guessed_is_said(kind, tmp_path, cap
     assert rows == ROWS or (kind == "latin" and rows[0] == ROWS[0])
     assert said in caplog.text
     assert bool(said) == bool(caplog.text)
-
-
-def test_a_zip_with_one_table_is_read_and_one_with_two_is_named(tmp_path):
-    path = tmp_path / "t.zip"
-    with zipfile.ZipFile(path, "w") as packed:
-        packed.writestr("data/t.csv", csv(";"))
-        packed.writestr("readme.pdf", b"%PDF")
-        packed.writestr("__MACOSX/._t.csv", b"\0")
-    source = open_source(path)
-    assert (source.name, list(source.rows())) == (str(path), ROWS)
-    with zipfile.ZipFile(path, "a") as packed:
-        packed.writestr("data/u.csv", csv(";"))
-    with pytest.raises(DataError, match=r"found 2 \(data/t.csv, data/u.csv\). Unpack it"):
-        open_source(path)
-    path.write_bytes(b"PK no zip")
-    with pytest.raises(DataError, match="not a readable archive"):
-        open_source(path)
 
 
 def test_a_folder_of_the_datasets_library_is_read(tmp_path):
