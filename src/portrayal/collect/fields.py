@@ -218,7 +218,9 @@ def find_columns(
     """
     names, fields = list(columns_present), list(targets)
     explicit = parse_columns(columns)
-    mapping = _find(fields, names, explicit, aliases or {}, file)
+    _check(fields, explicit, names, file)
+    open_fields = [name for name in fields if name not in explicit]
+    mapping = _guess(open_fields, names, aliases or {}, file) | explicit
     missing = [name for name in needed if name not in mapping]
     if missing:
         raise DataError(
@@ -227,18 +229,6 @@ def find_columns(
         )
     _say(fields, mapping, explicit, names, file)
     return mapping
-
-
-def _find(
-    fields: list[str],
-    names: list[str],
-    explicit: Mapping[str, str],
-    aliases: Mapping[str, Iterable[str]],
-    file: str,
-) -> dict[str, str]:
-    """Columns as the user says, then by their own or well-known names."""
-    checked = _checked(fields, explicit, names, file)
-    return _guess([name for name in fields if name not in explicit], names, aliases, file) | checked
 
 
 def map_columns(
@@ -269,10 +259,10 @@ def map_columns(
         # Backwards, so that the first of two columns with one key stays
         by_key = {_key(name): name for name in reversed(names)}
         explicit = {f: by_key.get(_key(c), c) for f, c in fields.presets[preset].items()} | explicit
-    _checked(fields.known, explicit, names, file)
+    _check(fields.known, explicit, names, file)
     # Labels are never guessed: a column "subject_name" may hold anything
     targets = [name for name in fields.known if name not in LABELS or name in explicit]
-    mapping = _find(targets, names, explicit, fields.aliases, file)
+    mapping = find_columns(targets, names, columns=explicit, aliases=fields.aliases, file=file)
     prompted = "prompt" in mapping or "prompt_id" in mapping
     for name, option in fields.asked.items():
         if name not in mapping and not (prompted and name in fields.of_prompts):
@@ -285,7 +275,6 @@ def map_columns(
             f"{file}: no column with the text was found; found {_listed(names)}. "
             "Name yours with --column text=NAME."
         )
-    _say(targets, mapping, explicit, names, file)
     return mapping
 
 
@@ -340,9 +329,9 @@ def renamed_in(
     return None
 
 
-def _checked(
+def _check(
     fields: Collection[str], explicit: Mapping[str, str], names: list[str], file: str
-) -> dict[str, str]:
+) -> None:
     for name, column in explicit.items():
         if name not in fields:
             raise OptionError(
@@ -353,7 +342,6 @@ def _checked(
                 f"{file}: there is no column {column!r} for {name}; found {_listed(names)}. "
                 f"Name one of these with --column {name}=NAME (of a reference, --reference-column)."
             )
-    return dict(explicit)
 
 
 def _say(
