@@ -3,7 +3,7 @@
     python -m benchmarks.faults            # runs the tests and prints the table
     python -m benchmarks.faults --write    # writes it into the page as well
     python -m benchmarks.faults --list     # only what is tried, without running it
-    python -m benchmarks.faults --write tests/e2e/test_disks.py   # only the rows of these files
+    python -m benchmarks.faults --write tests/e2e/test_cluster.py   # only the rows of these files
 
 A fault is what a test says of itself by ``@pytest.mark.fault(what, then)``; nothing else is listed.
 A row that is caused in several files changes only where all of them are given.

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 import time
 from pathlib import Path
 
@@ -34,6 +35,22 @@ def die_once(source: Path, target: Path) -> int:
     if source.read_text() == "once" and not seen.exists():
         seen.touch()
         os._exit(1)
+    return copy_shard(source, target)
+
+
+def refuse_once(source: Path, target: Path) -> int:
+    """Have no right to write the first time where the shard says so; copy it the second time."""
+    seen = source.with_suffix(".seen")
+    if source.read_text() == "unwritable" and not seen.exists():
+        seen.touch()
+        raise PermissionError(f"{target} cannot be written here")
+    return copy_shard(source, target)
+
+
+def only_in_the_main_thread(source: Path, target: Path) -> int:
+    """Have no right to write on a worker."""
+    if threading.current_thread() is not threading.main_thread():
+        raise PermissionError(f"{target} cannot be written here")
     return copy_shard(source, target)
 
 

@@ -293,10 +293,13 @@ class ReportConfig:
     workers
         Local processes. With more than one, a script must guard its entry point with
         ``if __name__ == "__main__":`` as `multiprocessing` asks.
+    executor
+        Any `concurrent.futures.Executor` in place of local processes.
     """
 
     report: bool = option(True, "Write report.html.", panel="Output", rare=True)
     workers: int = option(1, "Local processes; default one per core.", panel="Output")
+    executor: Any = None
 
     def __post_init__(self) -> None:
         """Refuse work that nobody does."""

@@ -1,10 +1,11 @@
-"""Shards in processes: what fails is named, what was made is kept, a rerun makes the rest."""
+"""Shards on any executor: what fails is named, what was made is kept, a rerun makes the rest."""
 
 import os
 import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,8 @@ from shard_work import (
     die_on_bad,
     die_once,
     fail_on_bad,
+    only_in_the_main_thread,
+    refuse_once,
 )
 
 
@@ -71,6 +74,11 @@ def test_nothing_to_do_starts_nothing():
     run_shards(copy_shard, [], workers=4)
 
 
+def on_threads(pairs, work, **more):
+    with ThreadPoolExecutor(3) as executor:
+        run_shards(work, pairs, executor=executor, **more)
+
+
 def on_processes(pairs, work, **more):
     run_shards(work, pairs, workers=2, **more)
 
@@ -79,7 +87,7 @@ def here(pairs, work, **more):
     run_shards(work, pairs, **more)
 
 
-@pytest.mark.parametrize("run", [here, on_processes])
+@pytest.mark.parametrize("run", [here, on_threads, on_processes])
 def test_a_failing_shard_is_named_and_the_others_are_kept(shards, run):
     pairs, progress = shards("a", "bad", "c", "d"), Counted()
     with pytest.raises(ShardError, match="1 of 4 shards failed") as raised:
@@ -118,6 +126,79 @@ def test_shards_that_all_kill_their_workers_come_to_an_end(shards):
     with pytest.raises(ShardError, match="7 of 7 shards failed"):
         run_shards(die_on_bad, pairs, workers=2)
     assert made(pairs) == [None] * 7
+
+
+class Broken(Executor):
+    """An executor that lets one shard through, loses one, and takes no more."""
+
+    def __init__(self):
+        self.submitted = 0
+
+    def submit(self, work, /, *arguments, **named):
+        self.submitted += 1
+        if self.submitted > 2:
+            raise BrokenExecutor("gone")
+        future = Future()
+        if self.submitted == 1:
+            future.set_result(work(*arguments))
+        else:
+            future.set_exception(BrokenExecutor("gone"))
+        return future
+
+
+def test_a_broken_executor_keeps_what_was_made_and_names_the_rest(shards):
+    pairs = shards("a", "b", "c")
+    with pytest.raises(ShardError, match="2 of 3 shards failed") as raised:
+        run_shards(copy_shard, pairs, executor=Broken())
+    assert made(pairs) == ["a", None, None]
+    assert "in-1.txt" in str(raised.value)
+    assert "in-2.txt" in str(raised.value)
+    run_shards(copy_shard, pairs)
+    assert made(pairs) == ["a", "b", "c"]
+
+
+class Silent(Executor):
+    """An executor that makes every shard and loses every answer, as a worker killed behind it."""
+
+    def submit(self, work, /, *arguments, **named):
+        work(*arguments)
+        return Future()
+
+
+def test_shards_whose_answers_were_lost_are_done(shards, monkeypatch):
+    monkeypatch.setattr("portrayal.run.shards._QUIET", 0.01)
+    pairs, progress = shards("a", "b"), Counted()
+    run_shards(copy_shard, pairs, executor=Silent(), progress=progress)
+    assert made(pairs) == ["a", "b"]
+    assert progress.seen == [(1, 2), (2, 2)]
+
+
+def test_an_executor_given_is_left_running(shards):
+    with ThreadPoolExecutor(1) as executor:
+        run_shards(copy_shard, shards("a"), executor=executor)
+        assert executor.submit(int, "7").result() == 7
+
+
+@pytest.mark.fault("a machine of a cluster cannot write", "others make its shards")
+def test_shards_that_a_worker_cannot_write_are_made_by_others(shards):
+    pairs, progress = shards("a", "unwritable", "c", "unwritable"), Counted()
+    on_threads(pairs, refuse_once, progress=progress)
+    assert made(pairs) == ["a", "unwritable", "c", "unwritable"]
+    assert progress.seen == [(n, 4) for n in (1, 2, 3, 4)]
+
+
+@pytest.mark.fault("no machine of a cluster can write", "the machine that asks makes the shards")
+def test_shards_that_no_worker_can_write_are_made_here(shards):
+    pairs, progress = shards("a", "b", "c"), Counted()
+    on_threads(pairs, only_in_the_main_thread, progress=progress)
+    assert made(pairs) == ["a", "b", "c"]
+    assert progress.seen == [(n, 3) for n in (1, 2, 3)]
+
+
+def test_a_shard_that_nobody_can_write_is_named(shards, tmp_path):
+    pairs = [(source, tmp_path / "no-folder" / "out.txt") for source, _ in shards("a")]
+    with pytest.raises(ShardError, match=r"1 of 1 shards failed \(in-0.txt: FileNotFoundError"):
+        on_threads(pairs, copy_shard)
 
 
 def test_long_lists_of_failures_are_cut(shards):

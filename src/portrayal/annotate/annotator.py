@@ -1,6 +1,7 @@
 """Running an annotator over the shards of a run."""
 
 from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
@@ -81,6 +82,7 @@ def annotate_run(
     settings: Mapping[str, Any] | None = None,
     reference: bool = False,
     workers: int = 1,
+    executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> Stage:
     """Annotate every text of a run by the annotator `name`; finished shards are skipped.
@@ -95,7 +97,7 @@ def annotate_run(
         What the annotator's `setup` is given.
     reference
         Whether to annotate the reference texts in place of the audited ones.
-    workers, progress
+    workers, executor, progress
         See `portrayal.run.run_shards`. Numbers depend on none of them.
 
     Returns
@@ -128,7 +130,7 @@ def annotate_run(
         )
         folder = stage.folder.absolute()
         pairs = [(part.absolute(), folder / part.name) for part in parts]
-        run_shards(work, pairs, workers=workers, progress=progress)
+        run_shards(work, pairs, workers=workers, executor=executor, progress=progress)
         stage.finish(
             mark,
             {"annotator": name, "settings": own_settings or None, "n_errors": count_errors(stage)},

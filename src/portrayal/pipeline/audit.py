@@ -108,7 +108,7 @@ def audit(
         Fields of the records of `AuditConfig`, each by its name. Of the texts: `columns`,
         `pair_by`, `preset`, `replace`, …; of a model to ask in place of texts: `model`
         ("openai:gpt-5-mini", or an `Asking` with every setting), `samples`, `base_url`, …; of the
-        work: `workers`, `report`; and the study's own options (`portrayal audit STUDY
+        work: `workers`, `executor`, `report`; and the study's own options (`portrayal audit STUDY
         --help` lists them): `level`, `seed`, …. Where one of these names a file of a table, a
         DataFrame may stand; it is kept in the run's folder `given`.
 
@@ -205,8 +205,8 @@ def _stages(
         values["model"] = {*run.texts.note()["models"]}
         check_questions(questions, measures_of(study, options), values)
     labellers = (labelling, classifying, grouping)
-    work = {"workers": config.report.workers, "progress": progress}
-    annotations = _annotate(run, study, options, labellers, work, tell)
+    work = {"workers": config.report.workers, "executor": config.report.executor}
+    annotations = _annotate(run, study, options, labellers, {**work, "progress": progress}, tell)
     _measure(run, study, annotations, options, config, tell)
     with run.manifest.recording(run.datasheet_path):
         write_datasheet(run, run.datasheet_path)

@@ -22,7 +22,7 @@ from portrayal.config import (
 from portrayal.errors import OptionError
 from portrayal.reference.datafile import read_datafile
 
-OF_THE_MOMENT = ("workers", "replace")
+OF_THE_MOMENT = ("executor", "workers", "replace")
 """What no file says: it is of the machine and the moment, and no number depends on it."""
 RESULTS = (
     "portrayal annotators source reference models measures factors labeler group_labels questions"

@@ -1,8 +1,8 @@
-"""Shards: one deterministically named file each, in several processes, nothing half-written.
+"""Shards: one deterministically named file each, on any executor, nothing half-written.
 
 The unit of work is a function of (input path, output path) that writes its output by temp + rename.
-A finished shard is skipped, a killed worker loses only the shards it held, and a rerun takes up
-what is missing.
+A finished shard is skipped, a killed worker loses only the shards it held, a machine that cannot
+write leaves its shards to the others, and a rerun takes up what is missing.
 """
 
 import multiprocessing
@@ -10,7 +10,15 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    wait,
+)
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -20,6 +28,7 @@ ShardWork = Callable[[Path, Path], int]
 Progress = Callable[[int, int], None]
 
 _KILLERS = 5  # so many shards that each killed a worker of their own end the attempt
+_QUIET = 10.0  # seconds without an answer after which the shards themselves are looked for
 
 
 class ShardError(RunError):
@@ -31,6 +40,7 @@ def run_shards(
     pairs: Sequence[tuple[Path, Path]],
     *,
     workers: int = 1,
+    executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> None:
     """Make every missing output of `pairs` by `work(input, output)`.
@@ -42,7 +52,10 @@ def run_shards(
     pairs
         Input and output path of each shard.
     workers
-        Processes; 1 works in this process.
+        Local processes when no executor is given; 1 works in this process.
+    executor
+        Any `concurrent.futures.Executor`, such as the one of a Dask client. Its workers need the
+        same paths as this process; give absolute ones.
     progress
         Called with (shards done, shards in all) after each one.
 
@@ -54,7 +67,9 @@ def run_shards(
     # What is there is whole, as shards are renamed into place
     todo = [pair for pair in pairs if not pair[1].exists()]
     report = _Counter(len(pairs) - len(todo), len(pairs), progress)
-    if workers > 1 and len(todo) > 1:
+    if executor is not None:
+        failed = _elsewhere(executor, work, todo, report)
+    elif workers > 1 and len(todo) > 1:
         failed = _local_pools(work, todo, workers, report)
     else:
         failed = _here(work, todo, report)
@@ -89,6 +104,25 @@ def _here(work: ShardWork, todo: Iterable[tuple[Path, Path]], report: _Counter) 
             failed.append((source, _reason(error)))
         else:
             report.advance()
+    return failed
+
+
+def _elsewhere(
+    executor: Executor, work: ShardWork, todo: list[tuple[Path, Path]], report: _Counter
+) -> Failures:
+    """An executor whose workers may run on other machines, some of which may lack the folder or a
+    right to it. Their shards are given out again while that gets any made, and the rest made here.
+    """
+    failed: Failures = []
+    remaining = list(todo)
+    while remaining:
+        refused: set[Path] = set()
+        failures = _submit(executor, work, remaining, report, refused)
+        failed += [(source, reason) for source, reason in failures if source not in refused]
+        again = [pair for pair in remaining if pair[0] in refused]
+        if len(again) == len(remaining):  # no other machine could: made here, where the folder is
+            return failed + _here(work, again, report)
+        remaining = again
     return failed
 
 
@@ -142,12 +176,17 @@ def _end_with_parent() -> None:
 
 
 _LOST = "the worker process was lost"
+_NO_ONE = "who hands the shards out was lost"  # as the scheduler of a cluster
 
 
 def _submit(
-    executor: Executor, work: ShardWork, todo: Iterable[tuple[Path, Path]], report: _Counter
+    executor: Executor,
+    work: ShardWork,
+    todo: Iterable[tuple[Path, Path]],
+    report: _Counter,
+    refused: set[Path] | None = None,
 ) -> Failures:
-    """Make the shards, and return what failed and why."""
+    """What failed and why; `refused` gains the sources whose worker could not read or write."""
     failed: Failures = []
     waiting: dict[Future[int], tuple[Path, Path]] = {}
     with _interrupts_held():
@@ -156,19 +195,27 @@ def _submit(
                 waiting[executor.submit(work, source, target)] = source, target
             except BrokenExecutor:
                 failed.append((source, _LOST))
-    for future in as_completed(waiting):
-        source, target = waiting[future]
-        try:
-            future.result()
-        except BrokenExecutor:
-            if target.exists():  # it was lost after it had written its file
+    while waiting:
+        finished, _ = wait(waiting, timeout=_QUIET, return_when=FIRST_COMPLETED)
+        if not finished:  # an answer may have been lost with its worker, but not the shard
+            for future in [future for future, (_, target) in waiting.items() if target.exists()]:
+                waiting.pop(future)
                 report.advance()
+        for future in finished:
+            source, target = waiting.pop(future)
+            try:
+                future.result()
+            except (BrokenExecutor, CancelledError) as error:
+                if target.exists():  # it was lost after it had written its file
+                    report.advance()
+                else:
+                    failed.append((source, _LOST if isinstance(error, BrokenExecutor) else _NO_ONE))
+            except Exception as error:
+                failed.append((source, _reason(error)))
+                if refused is not None and isinstance(error, OSError):
+                    refused.add(source)
             else:
-                failed.append((source, _LOST))
-        except Exception as error:
-            failed.append((source, _reason(error)))
-        else:
-            report.advance()
+                report.advance()
     return failed
 
 

@@ -574,7 +574,9 @@ def _t_of(
     )
     half = t_isf((1.0 - level) / 2.0, freedom) * error
     tested = np.broadcast_to(np.asarray(null, dtype=np.float64), value.shape)
-    p = np.asarray(2.0 * t_sf(np.abs(value - tested) / error, freedom))
+    # The logarithm of a share of 0 less that of another is no number, and neither is its p.
+    with np.errstate(invalid="ignore"):
+        p = np.asarray(2.0 * t_sf(np.abs(value - tested) / error, freedom))
     low, high = agree(value - half, value + half, tested, p, level)
     checks = [np.isnan(value), clusters < 2, ~usable, np.isnan(tested)]
     reason = np.select(checks, [NO_UNITS, ONE_PROMPT, NO_SPREAD, NO_NULL], default="")
