@@ -222,7 +222,9 @@ _ASKING = "Asking a model"
 class AskingConfig:
     """Whom to ask, how often, and within which limits; see `portrayal.Asking`."""
 
-    model: str = option("", "Model to ask: openai:gpt-5-mini, server:NAME, ….", panel=_ASKING)
+    model: str = option(
+        "", "Model to ask: openai:gpt-5-mini, server:NAME, local:PATH, ….", panel=_ASKING
+    )
     samples: int = option(1, "Answers to each prompt.", panel=_ASKING)
     prompts: Tabular | None = option(  # noqa: RUF009
         None, "Prompt file of your own (TOML, CSV, JSON lines).", panel=_ASKING, metavar="FILE"
@@ -242,6 +244,12 @@ class AskingConfig:
         "", "Name of these parameters; one run may hold several of a model.", panel=_ASKING
     )
     concurrency: int = option(16, "Most requests in flight.", panel=_ASKING)
+    rpm: float | None = option(
+        None, "Requests a minute that the account allows.", panel=_ASKING, rare=True
+    )
+    tpm: float | None = option(
+        None, "Tokens a minute that the account allows.", panel=_ASKING, rare=True
+    )
     budget: str | None = option(None, 'Stop before "5 USD" or "2M tokens".', panel=_ASKING)
     price: str | None = option(
         None, 'US dollars per million tokens in and out, "0.25/2".', panel=_ASKING
@@ -317,7 +325,7 @@ def refuse_settings(which: str, settings: Mapping[str, Any], without: str) -> No
 
 def pace_of(asking: Mapping[str, Any]) -> dict[str, Any]:
     """Return the pace and the consent of a model, which a second one shares."""
-    same = ("concurrency", "timeout", "confirm", "progress")
+    same = ("concurrency", "rpm", "tpm", "timeout", "confirm", "progress")
     return {name: asking[name] for name in same if name in asking}
 
 

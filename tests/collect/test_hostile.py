@@ -2,8 +2,10 @@
 
 import gzip
 import json
+import os
 import subprocess
 import sys
+import threading
 import zipfile
 from collections.abc import Callable
 from datetime import date, datetime, time, timedelta
@@ -269,6 +271,18 @@ def test_a_line_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.Monke
         (tmp_path / name).write_text(content)
         with pytest.raises(DataError, match=r"1,000 characters|field larger than"):
             texts(tmp_path / name)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are POSIX's")
+@pytest.mark.parametrize("name", ["t.csv", "t.txt"])
+def test_a_named_pipe_is_read(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    os.mkfifo(path)
+    content = STORY if name == "t.txt" else f"text\n{STORY}\n"
+    writer = threading.Thread(target=path.write_text, args=(content, "utf-8"))
+    writer.start()
+    assert texts(path) == [STORY]
+    writer.join()
 
 
 def test_the_reader_of_sheets_needs_nothing_of_the_package() -> None:

@@ -2,12 +2,15 @@
 
 import json
 import logging
+import sys
+import types
+import zipfile
 
 import pyarrow as pa
 import pytest
 
 from portrayal.collect.sources import open_source
-from portrayal.errors import DataError
+from portrayal.errors import DataError, MissingExtraError
 
 ROWS = [{"prompt": "Say, who?", "text": "Zoë met Søren."}, {"prompt": "And?", "text": "No one."}]
 TABLE = pa.Table.from_pylist(ROWS)
@@ -54,6 +57,23 @@ def test_a_kind_of_file_is_read_and_what_was_guessed_is_said(kind, tmp_path, cap
     assert bool(said) == bool(caplog.text)
 
 
+def test_a_zip_with_one_table_is_read_and_one_with_two_is_named(tmp_path):
+    path = tmp_path / "t.zip"
+    with zipfile.ZipFile(path, "w") as packed:
+        packed.writestr("data/t.csv", csv(";"))
+        packed.writestr("readme.pdf", b"%PDF")
+        packed.writestr("__MACOSX/._t.csv", b"\0")
+    source = open_source(path)
+    assert (source.name, list(source.rows())) == (str(path), ROWS)
+    with zipfile.ZipFile(path, "a") as packed:
+        packed.writestr("data/u.csv", csv(";"))
+    with pytest.raises(DataError, match=r"found 2 \(data/t.csv, data/u.csv\). Unpack it"):
+        open_source(path)
+    path.write_bytes(b"PK no zip")
+    with pytest.raises(DataError, match="not a readable archive"):
+        open_source(path)
+
+
 def test_a_folder_of_the_datasets_library_is_read(tmp_path):
     part = tmp_path / "set" / "train"
     part.mkdir(parents=True)
@@ -70,6 +90,28 @@ def test_tables_in_memory_are_read():
     assert list(open_source(TABLE).rows()) == ROWS
     polars = pytest.importorskip("polars")
     assert list(open_source(polars.from_arrow(TABLE)).rows()) == ROWS
+
+
+def test_a_data_set_of_the_hub_is_read_where_its_client_is_installed(tmp_path, monkeypatch):
+    (tmp_path / "t.csv").write_bytes(csv(","))
+    hub = types.SimpleNamespace(
+        list_repo_files=lambda repository, repo_type: ["README.md", "t.csv"],
+        hf_hub_download=lambda repository, file, repo_type: str(tmp_path / file),
+    )
+    monkeypatch.setattr("portrayal.collect.sources.find_spec", lambda name: object())
+    monkeypatch.setitem(sys.modules, "huggingface_hub", hub)
+    for name in ("hf://someone/stories", "hf://datasets/someone/stories/t.csv"):
+        source = open_source(name)
+        assert (source.name, list(source.rows())) == ("hf://someone/stories/t.csv", ROWS)
+    hub.list_repo_files = lambda repository, repo_type: ["a.csv", "b.csv"]
+    with pytest.raises(DataError, match=r"2 tables; name one: hf://someone/stories/a\.csv"):
+        open_source("hf://someone/stories")
+
+
+def test_without_the_client_of_the_hub_one_line_says_what_to_install(monkeypatch):
+    monkeypatch.setattr("portrayal.collect.sources.find_spec", lambda name: None)
+    with pytest.raises(MissingExtraError, match="pip install huggingface_hub"):
+        open_source("hf://someone/stories")
 
 
 def test_a_damaged_file_of_utf_8_is_no_file_of_windows(tmp_path):

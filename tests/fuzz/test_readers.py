@@ -88,6 +88,7 @@ TARGETS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "jsonl": ("texts.jsonl", _rows),
     "json": ("texts.json", _rows),
     "parquet": ("texts.parquet", _rows),
+    "zip": ("texts.zip", _rows),
     "gz": ("texts.csv.gz", _rows),
     "xlsx": ("texts.xlsx", _rows),
     "prompts": ("prompts.toml", _prompts),

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from portrayal.collect.ask.asking import Asking
 
 ASKING = options_of(AskingConfig)
-LIMITS = ("base_url", "parameters", "concurrency", "timeout", "budget", "price")
+LIMITS = ("base_url", "parameters", "concurrency", "rpm", "tpm", "timeout", "budget", "price")
 BATCH = ("batch", "wait")
 OWN = ("model", "samples", "base_url", "parameters", "budget", "price")
 """Options that belong to one model, and bear its name where it labels or classifies."""
@@ -121,7 +121,7 @@ def settings_beside(settings: dict[str, Any], whose: str, without: str) -> dict[
 
 def confirm(estimate: "CostEstimate") -> bool:
     """Ask on the terminal before a paid collection; what no one bills is not asked about."""
-    if not estimate.requests or estimate.model.startswith("server:"):
+    if not estimate.requests or estimate.model.startswith(("local:", "server:")):
         return True
     cost = cost_line(estimate)
     from rich.prompt import Confirm

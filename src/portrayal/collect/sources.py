@@ -2,6 +2,7 @@
 
 import codecs
 import csv
+import errno
 import gzip
 import hashlib
 import io
@@ -9,29 +10,34 @@ import json
 import logging
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
+import weakref
 import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import portrayal.registry as registry
-from portrayal.errors import DataError, OptionError
+from portrayal.errors import DataError, MissingExtraError, OptionError
 from portrayal.types import Tabular
 
 Row = Mapping[str, Any]
 
 _FORMATS = (
     ".csv, .tsv, .txt, .jsonl, .ndjson, .json, .parquet, .arrow, .feather, .xlsx, .xls, .ods "
-    "(also .gz); unpack archives first"
+    "(also .gz), .zip with one of these"
 )
 log = logging.getLogger("portrayal.files")
 """Says how a file was read where its name does not tell; the command line prints it."""
@@ -105,6 +111,14 @@ def open_source(texts: Tabular) -> TextSource:
 
 
 def _of_path(path: Path) -> TextSource:
+    if str(path).startswith("hf:"):
+        return _of_hub(str(path).removeprefix("hf:").strip("/").removeprefix("datasets/"))
+    # A pipe can be read once; the copy as often as is needed
+    if path.is_fifo():
+        with path.open("rb") as pipe:
+            return _copied(pipe, path.name, path)
+    if path.suffix.casefold() == ".zip" and path.is_file():
+        return _unzipped(path)
     is_log = path.suffix.casefold() == LOGS
     if path.is_dir():
         is_log = any(path.rglob(f"*{LOGS}"))
@@ -115,6 +129,80 @@ def _of_path(path: Path) -> TextSource:
         read: Callable[[Path], TextSource] = registry.get("readers", LOGS)
         return read(path)
     return _folder(path) if path.is_dir() else _file(path)
+
+
+def _copied(stream: Any, name: str, path: Path) -> TextSource:
+    """What a stream holds, kept in a file of this name as long as the source is there."""
+    folder = Path(tempfile.mkdtemp(prefix="portrayal-"))
+    try:
+        with (folder / name).open("wb") as copy:
+            shutil.copyfileobj(stream, copy)
+        source = replace(_file(folder / name), name=str(path))
+    except BaseException:
+        shutil.rmtree(folder)
+        raise
+    weakref.finalize(source.rows, shutil.rmtree, folder, ignore_errors=True)
+
+    def rows() -> Iterator[Row]:  # a pass of its own holds the file as well
+        yield from source.rows()
+
+    return replace(source, rows=rows)
+
+
+def _unzipped(path: Path) -> TextSource:
+    try:
+        with zipfile.ZipFile(path) as packed:
+            tables = [
+                entry
+                for entry in packed.infolist()
+                if Path(entry.filename).suffix.casefold() in _KINDS
+                # macOS packs a shadow of every file with it.
+                and not entry.filename.startswith("__MACOSX/")
+            ]
+            if len(tables) != 1:
+                names = ", ".join(entry.filename for entry in tables) or "none"
+                raise DataError(
+                    f"{path}: expected one table in the archive, found {len(tables)} ({names}). "
+                    "Unpack it, and name one file or a folder of files with the same columns."
+                )
+            if tables[0].file_size > most_unpacked():
+                raise _too_large(path)
+            with packed.open(tables[0]) as stream:
+                return _copied(stream, Path(tables[0].filename).name, path)
+    except (zipfile.BadZipFile, RuntimeError, OSError, ValueError, *_BROKEN_ZIP) as error:
+        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+            raise  # the disk's, not the archive's
+        raise DataError(f"{path}: not a readable archive ({error}). Unpack it yourself.") from error
+
+
+def _of_hub(name: str) -> TextSource:
+    """A table of a data set of the Hugging Face hub: OWNER/NAME, or OWNER/NAME/FILE."""
+    owner, _, path_in_hub = name.partition("/")
+    dataset, _, file = path_in_hub.partition("/")
+    repository = f"{owner}/{dataset}"
+    if find_spec("huggingface_hub") is None:
+        raise MissingExtraError(
+            f"hf://{name} is read with huggingface_hub: pip install huggingface_hub. Or download "
+            "the file, and name it."
+        )
+    hub = import_module("huggingface_hub")
+    try:
+        if not file:
+            names = hub.list_repo_files(repository, repo_type="dataset")
+            tables = [table for table in names if Path(table).suffix.casefold() in _KINDS]
+            if len(tables) != 1:
+                raise DataError(
+                    f"hf://{repository} has {len(tables)} tables; name one: "
+                    + ", ".join(f"hf://{repository}/{table}" for table in tables[:5])
+                )
+            (file,) = tables
+        cached = hub.hf_hub_download(repository, file, repo_type="dataset")
+    except (OSError, ValueError) as error:
+        first = str(error).strip().partition("\n")[0]
+        raise DataError(
+            f"hf://{name} cannot be fetched ({first}). A name is hf://OWNER/NAME/FILE."
+        ) from error
+    return replace(_file(Path(cached)), name=f"hf://{repository}/{file}")
 
 
 LOGS = ".eval"

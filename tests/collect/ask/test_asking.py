@@ -42,7 +42,7 @@ def _report(**more):
 
 SETTINGS = options_of(ReadingConfig).values()
 HOW = record(
-    [*asking_options("model", "samples", "parameters", "timeout", "budget", samples=3), *SETTINGS]
+    [*asking_options("model", "samples", "parameters", "rpm", "budget", samples=3), *SETTINGS]
 )
 
 
@@ -71,10 +71,10 @@ def test_a_parameter_needs_a_name_and_a_value(pair):
 def test_a_record_says_what_was_given_and_what_was_set():
     assert given(HOW) == {}
     assert given(taken(samples=3, model="")) == {}
-    keys = ["timeout=2", "labeler_settings.budget=1 USD", "labeler_settings.parameters.seed=4"]
+    keys = ["rpm=2", "labeler_settings.budget=1 USD", "labeler_settings.parameters.seed=4"]
     assert given(taken(model="server:m", set=keys)) == {
         "model": "server:m",
-        "timeout": 2.0,
+        "rpm": 2.0,
         "labeler_settings": {"budget": "1 USD", "parameters": {"seed": 4}},
     }
     settings = cli_asking.settings_of(taken(model="server:m", parameter=["seed=1"]))
@@ -89,9 +89,9 @@ def test_the_options_of_a_model_that_is_not_asked_say_nothing():
     budget = {"base_url": "http://x", "budget": "1 tokens"}
     with pytest.raises(OptionError, match="--labeler-base-url says nothing without --labeler-mod"):
         cli_asking.settings_beside(budget, "labeler", "--labeler-model")
-    first = {"timeout": 2.0, "budget": "9 USD", "base_url": "http://y", "batch": True}
+    first = {"rpm": 2.0, "budget": "9 USD", "base_url": "http://y", "batch": True}
     made = classifier_settings(["llm:server:m"], {"budget": "1 tokens"}, first)
-    assert made == {"timeout": 2.0, "base_url": "http://y", "budget": "1 tokens"}
+    assert made == {"rpm": 2.0, "base_url": "http://y", "budget": "1 tokens"}
     with pytest.raises(OptionError, match=r"classifier_settings\.budget says nothing without"):
         classifier_settings(["linear"], {"budget": "1 tokens"}, first)
 
@@ -129,8 +129,9 @@ def test_only_the_given_options_reach_the_prompts():
     assert made == {"samples": 2, "prompt_options": {"fairness": True}}
 
 
-def test_what_no_one_bills_is_not_confirmed():
-    assert cli_asking.confirm(CostEstimate(3, 10, 20, None, "server:m"))
+@pytest.mark.parametrize("model", ["server:m", "local:weights"])
+def test_what_no_one_bills_is_not_confirmed(model):
+    assert cli_asking.confirm(CostEstimate(3, 10, 20, None, model))
 
 
 def test_off_a_terminal_only_a_yes_starts(monkeypatch):

@@ -1,7 +1,6 @@
 """A journal damaged on its disk: what was not touched stays, what was is set aside and said."""
 
 import re
-from contextlib import closing
 from types import MappingProxyType
 
 import pytest
@@ -125,7 +124,7 @@ def test_a_line_without_its_line_feed_is_whole(tmp_path):
 @pytest.mark.parametrize("line", [10, 101, 0])
 def test_one_damaged_line_of_a_hundred_costs_one_answer(run, prompts, rows, line):
     first = Counting(101)
-    with closing(Collection(run, prompts, first, 20)) as collection:
+    with Collection(run, prompts, first, 20) as collection:
         taken = zip(collection.plan, range(101), strict=False)
         for number, (request, _) in enumerate(taken):
             collection.record(request, Answer(f"Story {number}."))
@@ -174,7 +173,7 @@ def test_a_damaged_first_line_doubles_no_row(run, prompts, rows, folded):
             book.append(row)
         book.close()
     else:
-        with closing(Collection(run, prompts, Counting(), 3)) as collection:
+        with Collection(run, prompts, Counting(), 3) as collection:
             request = next(iter(collection.plan))
             collection.record(request, Answer("A story."))
             collection.abandon()

@@ -80,8 +80,9 @@ def test_what_anthropic_calls_otherwise(given, sent, serve, make):
 
 UNSENT = [
     ("openai", "thinking_budget", 10), ("server", "thinking_budget", 10),
-    ("mistral", "reasoning_effort", "low"), ("google", "raw", {"k": 1}),
-    ("groq", "thinking_budget", 10), ("bedrock", "thinking_budget", 10),
+    ("mistral", "reasoning_effort", "low"), ("cohere", "raw", {"k": 1}),
+    ("google", "raw", {"k": 1}), ("huggingface", "service_tier", "flex"),
+    ("groq", "service_tier", "flex"), ("bedrock", "thinking_budget", 10),
 ]  # fmt: skip
 
 
@@ -168,7 +169,7 @@ MARKED = [
 ]
 
 
-@pytest.mark.parametrize("service", [*V1, "anthropic"])
+@pytest.mark.parametrize("service", [*V1, "groq", "anthropic"])
 @pytest.mark.parametrize(("came", "text"), MARKED)
 def test_reasoning_in_the_text_is_removed(service, came, text, serve, make):
     def said(path, asked, kind):

@@ -49,18 +49,9 @@ def openai(model: str, base_url: str | None, parameters: Parameters) -> Provider
     return _remote("openai", make, parameters, batches=OpenAIBatches)
 
 
-_ADDRESSES = {
-    "cohere": "https://api.cohere.ai/compatibility/v1",
-    "groq": "https://api.groq.com/openai/v1",
-    "huggingface": "https://router.huggingface.co/v1",
-}
-"""Services that speak OpenAI's chat completions, and where."""
-
-
-def _compatible(service: str, model: str, base_url: str | None, parameters: Parameters) -> Provider:
-    """A service of the table or any other server (vLLM, Ollama, …), whose key is optional."""
-    address = base_url or _ADDRESSES.get(service)
-    if address is None:
+def server(model: str, base_url: str | None, parameters: Parameters) -> Provider:
+    """Any OpenAI-compatible server (vLLM, Ollama, llama.cpp, …); its key is optional."""
+    if base_url is None:
         raise OptionError(
             f"server:{model} needs the address of the server: give --base-url, such as "
             "http://localhost:11434/v1 for Ollama or http://localhost:8000/v1 for vLLM."
@@ -69,18 +60,11 @@ def _compatible(service: str, model: str, base_url: str | None, parameters: Para
         from pydantic_ai.models.openai import OpenAIChatModel
         from pydantic_ai.profiles.openai import OpenAIModelProfile
         from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
-    key = _key(service, needed=service in _ADDRESSES)
-    settings: dict[str, Any] = {"base_url": address, "api_key": key}
+    settings: dict[str, Any] = {"base_url": base_url, "api_key": _key("server", needed=False)}
     profile = OpenAIModelProfile(openai_chat_supports_max_completion_tokens=False)
-    provider = partial(OpenAICompatibleProvider, service)
+    provider = partial(OpenAICompatibleProvider, "server")
     make = _maker(OpenAIChatModel, provider, model, profile, **settings)
-    return _remote(service, make, parameters)
-
-
-cohere = partial(_compatible, "cohere")
-groq = partial(_compatible, "groq")
-huggingface = partial(_compatible, "huggingface")
-server = partial(_compatible, "server")
+    return _remote("server", make, parameters)
 
 
 def anthropic(model: str, base_url: str | None, parameters: Parameters) -> Provider:
@@ -113,6 +97,48 @@ def mistral(model: str, base_url: str | None, parameters: Parameters) -> Provide
         from pydantic_ai.providers.mistral import MistralProvider
     make = _maker(MistralModel, MistralProvider, model, base_url=base_url, api_key=_key("mistral"))
     return _remote("mistral", make, parameters, _ONCE)
+
+
+def cohere(model: str, base_url: str | None, parameters: Parameters) -> Provider:
+    """Cohere's chat; its client takes another address from the environment only."""
+    if base_url is not None:
+        raise OptionError(
+            f"cohere:{model} takes another address from the variable CO_BASE_URL: set it and "
+            "leave --base-url out."
+        )
+    with _extra("cohere"):
+        from pydantic_ai.models import create_async_http_client
+        from pydantic_ai.models.cohere import CohereModel
+        from pydantic_ai.providers.cohere import CohereProvider
+    make = _maker(CohereModel, CohereProvider, model, api_key=_key("cohere"))
+    return _remote("cohere", make, parameters, _ONCE, create_async_http_client)
+
+
+def groq(model: str, base_url: str | None, parameters: Parameters) -> Provider:
+    """Groq's chat completions."""
+    with _extra("groq"):
+        from pydantic_ai.models import create_async_http_client
+        from pydantic_ai.models.groq import GroqModel
+        from pydantic_ai.providers.groq import GroqProvider
+    make = _maker(GroqModel, GroqProvider, model, base_url=base_url, api_key=_key("groq"))
+    return _remote("groq", make, parameters, None, create_async_http_client)
+
+
+def huggingface(model: str, base_url: str | None, parameters: Parameters) -> Provider:
+    """Hugging Face's inference providers; their client does not retry."""
+    with _extra("huggingface"):
+        import httpx
+        from huggingface_hub import set_async_client_factory
+        from pydantic_ai.models.huggingface import HuggingFaceModel
+        from pydantic_ai.providers.huggingface import HuggingFaceProvider
+
+        from portrayal.collect.ask.wire import watched
+    # This client takes no HTTP client, but asks its library for one.
+    set_async_client_factory(lambda: watched(httpx.AsyncClient(follow_redirects=True, timeout=600)))
+    service: Any = HuggingFaceProvider  # its overloads leave out that both may be None
+    provider = service(base_url=base_url, api_key=_key("huggingface"))
+    make = _maker(HuggingFaceModel, lambda **_: provider, model)
+    return _remote("huggingface", make, parameters)
 
 
 def bedrock(model: str, base_url: str | None, parameters: Parameters) -> Provider:
@@ -194,8 +220,9 @@ def _remote(
     make: Make,
     parameters: Parameters,
     settings: Parameters | None = None,
+    http: Callable[[], Any] | None = None,
     batches: "Callable[[RemoteModel], BatchService] | None" = None,
 ) -> Provider:
     from portrayal.collect.ask.remote import RemoteModel
 
-    return RemoteModel(service, make, parameters, KEYS[service], settings, batches)
+    return RemoteModel(service, make, parameters, KEYS[service], settings, http, batches)

@@ -1,6 +1,6 @@
 """A collection: what a run holds of one model's answers, and where the next ones go.
 
-Whoever asks (a worker, a batch) opens a collection, takes requests from its plan,
+Whoever asks (the runner, a batch, a local model) opens a collection, takes requests from its plan,
 records one row for each, and closes it. Everything about files, order and restarts is here.
 """
 
@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Self
 
 import pyarrow.parquet as pq
 
@@ -114,7 +114,7 @@ def _hash(model: str, parameters: Mapping[str, Any], prompt: Prompt) -> "hashlib
 
 
 class Collection:
-    """An open collection, which its caller closes.
+    """An open collection; a context manager that closes itself.
 
     A `mark` of one's own in place of the prompts' fingerprint lets later calls bring further
     prompts to the same run; then a `prompt_id` must stand for one text for ever, as a digest does.
@@ -170,6 +170,17 @@ class Collection:
             settle(self.journal, run.texts.folder)
             self._in_texts = self._read()
             self._write_note(0)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def n_done(self) -> int:
+        """Requests with a row, the failed ones of this collection included."""
+        return self.plan.n_done
 
     def record(
         self,

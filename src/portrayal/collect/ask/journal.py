@@ -100,44 +100,64 @@ class Journal:
             self._open(last_part)
 
     def _open(self, last_part: int) -> None:
-        """Keep every whole line, set damaged ones aside, and cut a torn last one off."""
         if not self.path.exists():
             _write_whole(self.path, _header(0, self.asked), ())
-        content = self.path.read_bytes()
-        lines: list[bytes] = []
-        damaged: list[bytes] = []
-        start = 0
-        for end in _SUM.finditer(content):
-            # A line begins at the brace from which its sum is right, whatever became of line feeds
-            total = int(end[1], 16)
-            braces = (brace.start() for brace in _BRACE.finditer(content, start, end.end()))
-            sums = (i for i in braces if zlib.crc32(content[i : end.start()]) == total)
-            if (first := next(sums, None)) is not None:
-                damaged += content[start:first].split(b"\n")
-                lines.append(content[first : end.end()] + b"\n")
-                start = end.end() + 1  # past what was the line feed
-        # Without a line feed it was cut off, and nobody has counted it as written
-        damaged = [line for line in (*damaged, *content[start:].split(b"\n")[:-1]) if line.strip()]
-        if not lines:
-            raise self._foreign()
-        if b'"journal":' in lines[0][:20]:
-            self.segment = self._check(lines[0])
-        else:
-            self.segment = last_part
-            lines.insert(0, _header(last_part, self.asked))
-        if damaged:
-            aside = self.path.with_name(DAMAGED)
-            lines_before = aside.read_bytes().split(b"\n") if aside.exists() else []
-            with aside.open("ab") as out:  # none twice, should this be cut short
-                out.writelines(line + b"\n" for line in damaged if line not in lines_before)
-                out.flush()
-                os.fsync(out.fileno())
-        whole = b"".join(lines)
-        if not content.startswith(whole):
-            _write_whole(self.path, lines[0], lines[1:])
-        self.n_lines, self.n_damaged, self._size = len(lines) - 1, len(damaged), len(whole)
+        with self.path.open("rb") as stream:
+            header = stream.readline()
+            n_bytes = len(header)
+            is_whole = _is_whole(header)
+            if is_whole:
+                self.segment = self._check(header)
+            for line in stream:
+                if not _is_whole(line):
+                    # A last line that was cut off is dropped; one that is damaged but ended is
+                    # mended.
+                    is_whole = is_whole and not (line.endswith(b"\n") or _SUM.search(line))
+                    break
+                n_bytes += len(line)
+                self.n_lines += 1
+        if not is_whole:
+            n_bytes = self._mend(last_part)
         self._file = os.open(self.path, _APPEND)
-        os.ftruncate(self._file, self._size)
+        os.ftruncate(self._file, n_bytes)  # a torn last line, which nobody has counted as written
+        self._size = n_bytes
+
+    def _mend(self, last_part: int) -> int:
+        """Set damaged lines aside and keep the others; return the bytes that it then holds."""
+        lines_whole, damaged = [], []
+        with self.path.open("rb") as stream:
+            for line in stream:
+                # A line whose line feeds were damaged may hold whole ones.
+                damage, start = b"", 0
+                for end in _SUM.finditer(line):
+                    # One begins at the brace from which its sum is right.
+                    braces = (brace.start() for brace in _BRACE.finditer(line, start, end.end()))
+                    starts = (i for i in braces if _is_whole(line[i : end.end()] + b"\n"))
+                    brace = next(starts, None)
+                    if brace is not None:
+                        damage += line[start:brace]
+                        lines_whole.append(line[brace : end.end()] + b"\n")
+                        start = end.end() + 1  # past what was the line feed
+                damage += line[start:]
+                if damage.strip() and line.endswith(b"\n"):
+                    damaged.append(damage.rstrip(b"\n"))
+        if not lines_whole:
+            raise self._foreign()
+        first, *lines = lines_whole
+        if b'"journal":' in first[:20]:
+            self.segment = self._check(first)
+        else:
+            self.segment, lines = last_part, lines_whole
+        aside = self.path.with_name(DAMAGED)
+        lines_before = aside.read_bytes().split(b"\n") if aside.exists() else []
+        with aside.open("ab") as out:  # none twice, should this be cut short
+            out.writelines(line + b"\n" for line in damaged if line not in lines_before)
+            out.flush()
+            os.fsync(out.fileno())
+        header = _header(self.segment, self.asked)
+        _write_whole(self.path, header, lines)
+        self.n_lines, self.n_damaged = len(lines), len(damaged)
+        return len(header) + sum(map(len, lines))
 
     def _check(self, header: bytes) -> int:
         try:
@@ -253,6 +273,19 @@ def _line(row: Mapping[str, Any]) -> bytes:
 
 def _header(segment: int, mark: str) -> bytes:
     return _line({"journal": _VERSION, "segment": segment, "asked": mark})
+
+
+def _is_whole(line: bytes) -> bool:
+    """Whether a line is as it was written."""
+    end = _SUM.fullmatch(line, len(line) - _ENDING, len(line) - 1)
+    return (
+        end is not None
+        and line.endswith(b"\n")
+        and int(end.group(1), 16) == zlib.crc32(line[: end.start()])
+    )
+
+
+_ENDING = len(b',"crc":"00000000"}\n')
 
 
 def _write_whole(path: Path, header: bytes, lines: Iterable[bytes]) -> None:

@@ -1,4 +1,4 @@
-"""Limits: how many requests are in flight, and how often a failed one is tried.
+"""Limits: how many requests are in flight, how many a minute, and how often a failed one is tried.
 
 The number in flight starts low, grows by one with each answer until the endpoint first limits the
 rate, is halved then, and grows by one per round of answers after that (AIMD). A wait that the
@@ -14,12 +14,14 @@ from dataclasses import dataclass
 from random import Random
 
 from portrayal.collect.ask.provider import StopError, TryAgainError
+from portrayal.errors import OptionError
 from portrayal.validate import check_count
 
 Clock = Callable[[], float]
 
 _START = 8
 _LIMITED_TIMES = 10  # a rate limit says nothing against the request; it may try that much longer
+_BURST_SECONDS = 1.0
 _CHANCE = Random()  # noqa: S311 (spreads waits, keeps no secret)
 _IN_A_ROW = 5
 _TIMEOUTS = 3  # in a row, where none is answered
@@ -28,6 +30,31 @@ TIMEOUT = 180.0
 KEPT = "nothing that was answered, and no batch under way, is asked again"
 LONGEST_TIMEOUT = 600
 """Seconds that it may be given: more than that the clients of the services do not wait."""
+
+
+class Bucket:
+    """A budget of units that refills evenly; taking more than there is makes a debt to wait out."""
+
+    def __init__(self, per_minute: float, clock: Clock = time.monotonic) -> None:
+        self._rate = per_minute / 60.0
+        self._capacity = max(1.0, self._rate * _BURST_SECONDS)
+        self._level, self._clock, self._at = self._capacity, clock, clock()
+
+    def take(self, amount: float) -> None:
+        """Take `amount` units, which may leave a debt; a negative amount gives back."""
+        self._refill()
+        # Giving back must not fill it beyond what it holds, or a burst would follow
+        self._level = min(self._capacity, self._level - amount)
+
+    def wait(self) -> float:
+        """Return the seconds until there is no debt."""
+        self._refill()
+        return max(0.0, -self._level / self._rate)
+
+    def _refill(self) -> None:
+        now = self._clock()
+        self._level = min(self._capacity, self._level + max(0.0, now - self._at) * self._rate)
+        self._at = now
 
 
 class Throttle:
@@ -41,11 +68,24 @@ class Throttle:
         Requests in flight now, and at most so far.
     """
 
-    def __init__(self, concurrency: int, *, clock: Clock = time.monotonic) -> None:
+    def __init__(
+        self,
+        concurrency: int,
+        *,
+        rpm: float | None = None,
+        tpm: float | None = None,
+        clock: Clock = time.monotonic,
+    ) -> None:
         self.concurrency = check_count("concurrency", concurrency, minimum=1)
         self.limit = float(min(concurrency, _START))
         self.in_flight = self.peak = 0
         self._clock = clock
+        for name, per_minute in (("rpm", rpm), ("tpm", tpm)):
+            if per_minute is not None and not per_minute > 0:
+                raise OptionError(f"{name} must be above 0 a minute; got {per_minute!r}.")
+        self._requests = None if rpm is None else Bucket(rpm, clock)
+        self._tokens = None if tpm is None else Bucket(tpm, clock)
+        self._tokens_each, self._n_answers = 500.0, 0
         self._paused_until = 0.0
         self._epoch = 0
         self._limited = False
@@ -53,7 +93,9 @@ class Throttle:
 
     def wait(self) -> float:
         """Return the seconds until a request may be sent; 0 when one may be sent now."""
-        return max(self._paused_until - self._clock(), 0.0)
+        waits = [self._paused_until - self._clock(), 0.0]
+        waits += [bucket.wait() for bucket in (self._requests, self._tokens) if bucket]
+        return max(waits)
 
     async def enter(self) -> int:
         """Wait for a place; return the epoch, which `leave` wants back."""
@@ -74,16 +116,26 @@ class Throttle:
                     raise
         self.in_flight += 1
         self.peak = max(self.peak, self.in_flight)
+        if self._requests:
+            self._requests.take(1)
+        if self._tokens:
+            self._tokens.take(self._tokens_each)  # a guess, put right when the answer is there
         return self._epoch
 
-    def leave(self, epoch: int, *, answered: bool) -> None:
-        """Give the place back, after an answer or without one."""
+    def leave(self, epoch: int, *, tokens: int | None = None) -> None:
+        """Give the place back; `tokens` is the cost of an answer, None where there was none."""
         self.in_flight -= 1
-        # What was sent before a halving says nothing of the limit after it
-        if answered and epoch == self._epoch:
-            # Once the rate was limited, by one for each round of answers (AIMD).
-            grown = self.limit + (1.0 / self.limit if self._limited else 1.0)
-            self.limit = min(float(self.concurrency), grown)
+        if self._tokens:
+            self._tokens.take((tokens or 0) - self._tokens_each)
+        if tokens is not None:
+            self._n_answers += 1
+            # A running mean over about the last hundred answers.
+            self._tokens_each += (tokens - self._tokens_each) / min(self._n_answers, 100)
+            # A burst of answers "too many" is one message: halved once for all of them
+            if epoch == self._epoch:
+                # Once the rate was limited, by one for each round of answers (AIMD).
+                grown = self.limit + (1.0 / self.limit if self._limited else 1.0)
+                self.limit = min(float(self.concurrency), grown)
         self._wake()
 
     def slow_down(self, epoch: int, retry_after: float | None) -> None:

@@ -22,6 +22,8 @@ class Workers:
         self._loop, self._provider = loop, provider
         self._timeout = loop.retry.timeout or float(getattr(provider, "timeout", TIMEOUT))
         loop.breaker = Breaker(loop.retry, self._timeout)
+        # A provider that draws by sample is told which sample it is.
+        self._by_sample = getattr(provider, "ask_sample", None)
         self._without_answer = 0
 
     def start(self) -> None:
@@ -64,12 +66,16 @@ class Workers:
         loop, throttle = self._loop, self._loop.throttle
         text, *system = request.prompt.asked
         epoch = await throttle.enter()
-        answered, sent_at = False, time.monotonic()
+        tokens, sent_at = None, time.monotonic()
         loop.tries += 1
         try:
             with loop.flying():
                 async with asyncio.timeout(self._timeout):
-                    answer: Answer = await self._provider.ask(text, *system)
+                    answer: Answer = await (
+                        self._provider.ask(text, *system)
+                        if self._by_sample is None
+                        else self._by_sample(text, request.sample, *system)
+                    )
         except TimeoutError:
             error = TryAgainError(
                 "timeout",
@@ -82,11 +88,11 @@ class Workers:
             loop.breaker.responded()
             return rejection
         else:
-            answered = True
+            tokens = loop.charged(request, answer).total
             loop.responded()
             return answer
         finally:
-            throttle.leave(epoch, answered=answered)
+            throttle.leave(epoch, tokens=tokens)
         loop.failed(error, sent_at)
         if error.kind == "rate_limit" or error.retry_after is not None:
             throttle.slow_down(epoch, error.retry_after)

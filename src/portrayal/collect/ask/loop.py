@@ -20,7 +20,7 @@ from portrayal.collect.ask.asking import Asking
 from portrayal.collect.ask.budget import Meter, charged
 from portrayal.collect.ask.collection import Collection, Request
 from portrayal.collect.ask.limits import Breaker, Throttle
-from portrayal.collect.ask.provider import Answer, RejectedError, StopError, TryAgainError
+from portrayal.collect.ask.provider import Answer, RejectedError, StopError, TryAgainError, Usage
 from portrayal.collect.ask.report import AskProgress, CollectReport, Stopped
 from portrayal.shown import counted
 
@@ -91,7 +91,7 @@ class Loop:
     def __init__(self, collection: Collection, asking: Asking, meter: Meter) -> None:
         self.collection, self.asking, self.meter = collection, asking, meter
         self.retry = asking.patience()
-        self.throttle = Throttle(asking.concurrency)
+        self.throttle = Throttle(asking.concurrency, rpm=asking.rpm, tpm=asking.tpm)
         self.breaker = Breaker(self.retry)
         self.requests: Iterator[Request] = iter(collection.plan)
         self.again: deque[Request] = deque()
@@ -131,9 +131,7 @@ class Loop:
         `failed` counts by kind how this request failed before, and takes this failure.
         """
         tries = failed.total() + 1
-        parameters = self.collection.parameters
-        parts = [*request.prompt.asked, parameters.get("system") or ""]
-        usage = charged(result, parts, parameters.get("max_tokens"))
+        usage = self.charged(request, result)
         # Charged whatever comes of it: services bill answers that nobody can read as well
         self.meter.add(usage)
         if isinstance(result, Answer):
@@ -155,6 +153,12 @@ class Loop:
             self.collection.record_unanswered(request, reason, None, tries, asked_at)
         self.asked += 1
         return None
+
+    def charged(self, request: Request, result: Answer | RejectedError | TryAgainError) -> Usage:
+        """Return what `result` costs, in tokens that can be."""
+        parameters = self.collection.parameters
+        parts = [*request.prompt.asked, parameters.get("system") or ""]
+        return charged(result, parts, parameters.get("max_tokens"))
 
     def responded(self) -> None:
         """Note that the endpoint is there."""

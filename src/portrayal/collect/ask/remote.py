@@ -182,10 +182,9 @@ def _thinking(n: int) -> dict[str, Any]:
 _BODY = {RAW: _as("extra_body")}
 _TIERS = {"default": "standard_only"}
 SETTINGS: Mapping[str, Mapping[str, Callable[[Any], dict[str, Any]]]] = {
-    **{
-        service: {"reasoning_effort": _as("openai_reasoning_effort"), **_BODY}
-        for service in ("openai", "server", "cohere", "groq", "huggingface")
-    },
+    "openai": {"reasoning_effort": _as("openai_reasoning_effort"), **_BODY},
+    "server": {"reasoning_effort": _as("openai_reasoning_effort"), **_BODY},
+    "groq": {"reasoning_effort": _as("groq_reasoning_effort"), **_BODY},
     "anthropic": {
         "reasoning_effort": _as("anthropic_effort"),
         "thinking_budget": lambda n: {"anthropic_thinking": _thinking(n)},
@@ -196,6 +195,7 @@ SETTINGS: Mapping[str, Mapping[str, Callable[[Any], dict[str, Any]]]] = {
         "reasoning_effort": lambda e: {"google_thinking_config": {"thinking_level": e.upper()}},
         "thinking_budget": lambda n: {"google_thinking_config": {"thinking_budget": n}},
     },
+    "huggingface": _BODY,
     "bedrock": {RAW: _as("bedrock_additional_model_requests_fields")},
 }
 """Service → parameter → the settings of pydantic-ai by which it reaches the request, where these
@@ -226,6 +226,8 @@ class RemoteModel:
         Environment variables of its keys.
     settings
         Further settings for every request, such as switched-off retries.
+    http
+        Makes the HTTP client where it is another kind than most take.
     batches
         Makes the batch service of this provider; None where it has none.
 
@@ -242,11 +244,12 @@ class RemoteModel:
         parameters: Mapping[str, Any],
         variables: Sequence[str],
         settings: Mapping[str, Any] | None = None,
+        http: Callable[[], Any] | None = None,
         batches: "Callable[[RemoteModel], BatchService] | None" = None,
     ) -> None:
-        self._make = make
+        self._make, self._make_http = make, http or create_async_httpx2_client
         self._batches, self.variables = batches, tuple(variables)
-        self._http = watched(create_async_httpx2_client())
+        self._http = watched(self._make_http())
         self.model = make(self._http)
         self.name = f"{service}:{self.model.model_name}"
         profile: Mapping[str, Any] = self.model.profile
@@ -314,7 +317,7 @@ class RemoteModel:
         async with self._opening:
             if self._open is None:
                 if self._http.is_closed:
-                    self._http = watched(create_async_httpx2_client())
+                    self._http = watched(self._make_http())
                     self.model = self._make(self._http)
                 stack = AsyncExitStack()
                 stack.push_async_callback(self._http.aclose)

@@ -1,0 +1,316 @@
+"""Local models: prompts that arrive together, answered by sampling in one thread.
+
+A *gatherer* turns many concurrent `ask(one)` into few `work([many])`. It waits a short window for
+company, takes at most `size` items at once, and lets what arrives meanwhile form the next batch.
+"""
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from portrayal.collect.ask.provider import (
+    Answer,
+    FinishReason,
+    RejectedError,
+    StopError,
+    TryAgainError,
+    Usage,
+)
+from portrayal.collect.reasoning import without_reasoning
+from portrayal.errors import DataError
+from portrayal.models.loading import load_transformer
+
+if TYPE_CHECKING:
+    pass
+
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class Gatherer(Generic[Item, Result]):
+    """Batches concurrent calls of `ask`.
+
+    Parameters
+    ----------
+    work
+        Takes the items of a batch in their order of arrival and returns as many results in the
+        same order; an exception in a result's place is raised to its own caller only. It runs in
+        one thread, never twice at the same time.
+    size
+        Most items in a batch.
+    window
+        Seconds to wait for more items while fewer than `size` are there.
+    """
+
+    def __init__(
+        self,
+        work: Callable[[Sequence[Item]], Sequence[Result | Exception]],
+        *,
+        size: int,
+        window: float,
+    ) -> None:
+        self._work, self._size, self._window = work, size, window
+        self._waiting: deque[tuple[Item, asyncio.Future[Result]]] = deque()
+        self._thread: ThreadPoolExecutor | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._full = asyncio.Event()
+
+    async def ask(self, item: Item) -> Result:
+        """Return the result of `item`, worked on with whatever else is asked meanwhile."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Result] = loop.create_future()
+        self._waiting.append((item, future))
+        if len(self._waiting) >= self._size:
+            self._full.set()
+        if self._task is None or self._task.done():
+            self._full = asyncio.Event()
+            self._task = loop.create_task(self._serve())
+        return await future
+
+    async def close(self) -> None:
+        """Drop what waits and end the thread once the batch in hand is done; `ask` begins anew."""
+        if self._task is not None:
+            self._task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._task
+        for _, future in self._waiting:
+            future.cancel()
+        self._waiting.clear()
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            await asyncio.to_thread(thread.shutdown, cancel_futures=True)
+
+    async def _serve(self) -> None:
+        while self._waiting:
+            if len(self._waiting) < self._size:
+                self._full.clear()
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._full.wait(), self._window)
+            batch: list[tuple[Item, asyncio.Future[Result]]] = []
+            while self._waiting and len(batch) < self._size:
+                item, future = self._waiting.popleft()
+                if not future.done():  # its caller still waits
+                    batch.append((item, future))
+            if batch:
+                await self._answer(batch)
+
+    async def _answer(self, batch: list[tuple[Item, "asyncio.Future[Result]"]]) -> None:
+        items = [item for item, _ in batch]
+        loop = asyncio.get_running_loop()
+        if self._thread is None:
+            self._thread = ThreadPoolExecutor(1, thread_name_prefix="portrayal-local")
+        results: Sequence[Result | Exception]
+        try:
+            results = await loop.run_in_executor(self._thread, self._work, items)
+        except asyncio.CancelledError:
+            for _, future in batch:
+                future.cancel()
+            raise
+        except Exception as error:
+            results = [error] * len(batch)  # nobody knows whose item it was
+        for (_, future), result in zip(batch, results, strict=True):
+            if future.done():
+                continue
+            if isinstance(result, Exception):
+                future.set_exception(result)
+            else:
+                future.set_result(result)
+
+
+def out_of_memory(error: BaseException) -> bool:
+    """Whether `error` says that memory ran out, on a GPU or on the machine."""
+    words = str(error).casefold()
+    ran_out = "out of memory" in words or "can't allocate memory" in words
+    return ran_out or isinstance(error, MemoryError)
+
+
+def free_memory() -> None:
+    """Give back what no object holds any more."""
+    import gc
+
+    import torch
+
+    gc.collect()
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
+    elif torch.backends.mps.is_available():
+        torch.mps.empty_cache()
+
+
+@dataclass(frozen=True)
+class LocalModel:
+    """A causal language model in memory.
+
+    Attributes
+    ----------
+    name
+        Folder or hub id that it was loaded from.
+    model, tokenizer
+        The loaded parts.
+    sampling
+        Arguments of `generate` over the model's own generation config.
+    system
+        System prompt; without a chat template it stands before the prompt.
+    stop
+        Set from another thread, it ends a generation at its next token.
+    """
+
+    name: str
+    model: Any
+    tokenizer: Any
+    sampling: Mapping[str, Any]
+    system: str = ""
+    stop: threading.Event = field(default_factory=threading.Event)
+
+    def encode(self, prompt: str, system: str = "") -> list[int]:
+        """Return the tokens of a prompt, in the model's chat template where it has one.
+
+        The system prompt of the model comes before the prompt's own.
+        """
+        before = "\n\n".join(filter(None, (self.system, system)))
+        if not self.tokenizer.chat_template:
+            return list(self.tokenizer(f"{before}\n\n{prompt}" if before else prompt)["input_ids"])
+        messages = [{"role": "user", "content": prompt}]
+        if before:
+            messages.insert(0, {"role": "system", "content": before})
+        text = self.tokenizer.apply_chat_template(
+            messages, add_generation_prompt=True, tokenize=False
+        )
+        # The template writes the special tokens; a second set would be an odd prompt
+        return list(self.tokenizer(text, add_special_tokens=False)["input_ids"])
+
+    @property
+    def context(self) -> int | None:
+        """Most tokens of prompt and answer together; None where the config does not say."""
+        length = getattr(self.model.config.get_text_config(), "max_position_embeddings", None)
+        return length if isinstance(length, int) and length > 0 else None
+
+    def room(self, tokens: Sequence[int], most: int) -> int:
+        """Return how many tokens the answer may have.
+
+        Raises
+        ------
+        RejectedError
+            When the prompt is empty or fills the context.
+        """
+        space = most if self.context is None else self.context - len(tokens)
+        if not tokens or space < 1:
+            raise RejectedError(
+                f"{self.name}: the prompt has {len(tokens)} tokens; expected 1 to "
+                f"{(self.context or 2) - 1}, so that the context has room for an answer."
+            )
+        return min(most, space)
+
+    def generate(self, rows: Sequence[Sequence[int]], room: int, seed: int) -> list[Answer]:
+        """Sample one answer for each row of prompt tokens.
+
+        Parameters
+        ----------
+        rows
+            Prompt tokens; shorter rows are padded on the left and the padding is masked.
+        room
+            Most tokens of an answer.
+        seed
+            Start of the random stream of this batch; the global streams are left as they were.
+        """
+        import torch
+
+        token = self.model.generation_config.eos_token_id
+        ends = [] if token is None else [token] if isinstance(token, int) else list(token)
+        pad = next(iter(ends), 0) if (pad_id := self.tokenizer.pad_token_id) is None else pad_id
+        width = max(len(row) for row in rows)
+        device = self.model.device
+        # Padded on the left, as a model goes on from the last token.
+        tokens = torch.tensor([[pad] * (width - len(row)) + list(row) for row in rows])
+        mask = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in rows])
+        devices = [device] if device.type == "cuda" else []
+
+        def stopped(so_far: torch.Tensor, _scores: object, **_: object) -> torch.Tensor:
+            return torch.full((len(so_far),), self.stop.is_set(), device=so_far.device)
+
+        # Random numbers of the user's own code stay as they are.
+        with torch.inference_mode(), torch.random.fork_rng(devices):
+            torch.manual_seed(seed)
+            output = self.model.generate(
+                input_ids=tokens.to(device),
+                attention_mask=mask.to(device),
+                max_new_tokens=room,
+                pad_token_id=pad,
+                stopping_criteria=[stopped],
+                **self.sampling,
+            )
+        if self.stop.is_set():
+            raise TryAgainError("connection", f"{self.name}: the generation was stopped.")
+        answers = output[:, width:].tolist()
+        return [self._answer(p, a, room, ends) for p, a in zip(rows, answers, strict=True)]
+
+    def _answer(
+        self, prompt: Sequence[int], tokens: list[int], room: int, ends: Sequence[int]
+    ) -> Answer:
+        """Cut one row at its first end token; what a row holds after that is padding."""
+        length = next((n for n, token in enumerate(tokens) if token in ends), None)
+        reason: FinishReason = "length" if length is None and len(tokens) == room else "stop"
+        answer_tokens = tokens[:length]
+        used = Usage(len(prompt), len(answer_tokens) + (length is not None))
+        came = self.tokenizer.decode(answer_tokens, skip_special_tokens=True)
+        text = without_reasoning(came)
+        return Answer(text, reason, used, self.name, reasoning=len(came) - len(text))
+
+
+PURPOSE, EXTRA = "asking a local model", "local"
+
+
+def load(
+    path: str,
+    *,
+    sampling: Mapping[str, Any],
+    system: str = "",
+    device: str = "auto",
+    dtype: str = "auto",
+) -> LocalModel:
+    """Load a causal language model from a folder or a hub id; see `load_transformer`.
+
+    Parameters
+    ----------
+    path, device
+        Folder or hub id, and where it runs.
+    dtype
+        "auto" takes the type that the weights are stored in; else PyTorch's name of a type.
+    sampling
+        `temperature`, `top_p`, `top_k` over the model's own generation config.
+    system
+        System prompt; "" for none.
+
+    Raises
+    ------
+    MissingExtraError
+        When PyTorch or transformers are not installed.
+    StopError
+        When the model cannot be loaded; names what was expected.
+    """
+    try:
+        network = load_transformer(
+            path,
+            "AutoModelForCausalLM",
+            title="the local model",
+            purpose=PURPOSE,
+            extra=EXTRA,
+            device=device,
+            dtype=dtype,
+        )
+    except DataError as error:
+        raise StopError(str(error)) from error
+    # Where neither the model's config nor the user narrows it, the whole distribution is sampled:
+    # transformers would keep the 50 likeliest tokens, which no model's author asked for.
+    settings: dict[str, Any] = {"do_sample": True, "num_beams": 1, **sampling}
+    if getattr(network.model.generation_config, "top_k", None) is None:
+        settings.setdefault("top_k", 0)
+    if settings.get("temperature") == 0:
+        settings = {"do_sample": False, "num_beams": 1, "temperature": None, "top_k": None}
+    return LocalModel(path, network.model, network.tokenizer, settings, system)
