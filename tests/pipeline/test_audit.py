@@ -170,7 +170,8 @@ def test_another_option_redoes_the_estimates_alone(rows, numbers, tmp_path):
         after = times(tmp_path)
         redone = {name for name in before if before[name] != after[name]}
         assert redone == {"estimates.parquet", "influences.parquet"}
-        assert as_text(run) != numbers
+        # Of these few prompts no number rests on a random draw
+        assert (as_text(run) == numbers) == ("seed" in change)
         assert run.settings()["options"] | change == run.settings()["options"]
     assert as_text(labelled(rows, tmp_path)) == numbers, "and back again"
 

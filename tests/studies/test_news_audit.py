@@ -1,5 +1,6 @@
 """The news audit as a whole: the same numbers on any machine, and what makes it run again."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -102,8 +103,7 @@ def test_race_is_undefined_with_a_reason_or_counted_by_names(tmp_path: Path) -> 
     assert race.undefined == "no pair in which both texts mention a group"
     assert race.exclusions == {"no group words in either text": 3}
     page = portrayal.write_report(plain).read_text(encoding="utf-8")
-    assert "(no group words in either text in 3 of 3 pairs)" in page
-    assert "named people count by the race shares" in page
+    assert re.search(r"race, unbiased(<[^>]*>|\s)*no group words in either text", page)
     assert "named people" not in race.instruments
     said: list[str] = []
     named = _audit(tmp_path / "named", **given, say=said.append)

@@ -50,10 +50,12 @@ def verify_run(run: Run) -> list[Problem]:
     it that make numbers.
     """
     problems = run.manifest.problems(verify=True, strict=True)
+    if problems:
+        return problems
     # Files outside only where the run itself is whole: one error at a time
     outside = run.manifest.outside(run.settings().get("options", {}).values())
     # A run is read elsewhere than it was made: what is not here cannot have changed here.
-    return problems or [problem for problem in outside if problem.what != MISSING]
+    return [problem for problem in outside if problem.what != MISSING]
 
 
 def write_model_card(run: Run, out: str | Path | None = None) -> Path:
