@@ -30,7 +30,7 @@ class Exchange:
 
     Attributes
     ----------
-    of_person
+    signs
         Of the words of either side, those that name whom a text is about, and seldom others.
 
     >>> exchange = Exchange(load_locale())
@@ -50,7 +50,7 @@ class Exchange:
                     twins.append(twin)
         # Of words with several twins only those of "her" and "his" depend on what follows.
         naming = frozenset(lists.get("naming", ()))
-        self.of_person = tuple(tuple(sorted(naming.intersection(side))) for side in sides)
+        self.signs = tuple(tuple(sorted(naming.intersection(side))) for side in sides)
         self._no_noun = frozenset(lists.get("no_noun", ()))
         self._pattern = re.compile(rf"\b{any_of(self._other) or '(?!)'}\b")
 

@@ -275,9 +275,7 @@ def _setup(settings: Mapping[str, Any]) -> Callable[..., list[Any]]:
                 side.numbers(scorers, by_model, len(lists.themes))
                 for side, by_model in zip(sides, of_models, strict=True)
             ]
-            gendered = [
-                sum(sides[0].gendered[word] for word in side) for side in exchange.of_person
-            ]
+            gendered = [sum(sides[0].gendered[word] for word in side) for side in exchange.signs]
             places = [{"start": start, "end": end} for start, end in spans]
             columns = (*SIDES, "gendered", "weight", HIDDEN)
             cells = (*scores, gendered, weight, places)
