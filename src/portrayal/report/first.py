@@ -21,6 +21,7 @@ from portrayal.records import (
     ERROR_LOW,
     FEW_PEOPLE,
     FEW_PROMPTS,
+    THESE,
     Estimate,
     finite,
 )
@@ -209,21 +210,22 @@ def finding_lines(run: Run, most: int | None = None) -> Iterator[str]:
         yield "  " + "  ".join(finding.cells)
 
 
-def read_line(view: View, clusters: int | None = None) -> str:
-    """Return what was read in one line: models, texts that could be read, and prompts.
-
-    `clusters` is how many prompts, or what stands for them, were answered; counted where None.
-    """
+def read_line(view: View) -> str:
+    """Return in one line what was read: models, texts that could be read, and prompts or units."""
     words = report_of(view).wording
     outcomes: dict[str, int] = view.note.get("outcomes", {})
     total, ok = sum(outcomes.values()), outcomes.get("ok", 0)
-    parts = [str(path) for path in view.run.texts.parts()] if clusters is None else []
-    n = int(rows_of(_COUNT, {"texts": parts})[0]["n"]) if parts else clusters or 0
+    parts = [str(path) for path in view.run.texts.parts()]
+    n = int(rows_of(_COUNT, {"texts": parts})[0]["n"]) if parts else 0
     models = len(view.models)
     models_words = about.models_line(view) if models < 2 else fmt.plural(models, "model")
     models_words = "" if models_words == "unnamed" else models_words
     readable = f"{ok:,} of {total:,} {words.texts} readable" if total else f"no {words.texts}"
     noun = words.clusters.removesuffix("s")
+    if noun != "prompt":
+        # Prompts of several halves, or of one source, are one independent unit
+        inferred = [e.n_clusters for e in view.estimates if e.population != THESE]
+        n = max(inferred, default=n) or n
     return " · ".join(
         part for part in (models_words, readable, fmt.plural(n, noun) if n else "") if part
     )
