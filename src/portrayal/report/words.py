@@ -78,7 +78,7 @@ def colour_rules() -> str:
     # A page may use any of them, and may load no further style.
     used = (*group_colours, *PALETTE, OTHER_COLOUR, CONTRAST_COLOUR)
     return "\n".join(
-        f".key .{colour_class(c)} {{ background: {c}; }} "
+        f".key .mark.{colour_class(c)} {{ background: {c}; }} "
         f"mark.{colour_class(c)} {{ border-bottom: 3px solid {c}; }}"
         for c in dict.fromkeys(used)
     )
