@@ -76,6 +76,10 @@ class Option:
     repeated: bool = False
     named: bool = False
 
+    def __post_init__(self) -> None:
+        """Take the name itself where the command line has no other."""
+        object.__setattr__(self, "shown", self.shown or self.name)
+
     @classmethod
     def of(cls, name: str, hint: Any, default: Any, words: Mapping[str, Any]) -> "Option":
         """Return the option of a field or argument of this type; the first of several counts."""
@@ -89,8 +93,7 @@ class Option:
         # Paths and the like come as text from a command line and a file alike
         if get_origin(kind) is not Literal and kind not in (bool, int, float, Any):
             kind = str
-        words = {"shown": name, **{key: value for key, value in words.items() if value}}
-        return cls(name=name, default=default, kind=kind, repeated=many, named=is_mapping, **words)
+        return cls(name, default, kind=kind, repeated=many, named=is_mapping, **words)
 
     def read(self, text: str) -> Any:
         """Return the value that `text` writes, as `--set` takes it.

@@ -10,7 +10,7 @@ NOT_OPENED = {
     "cli.audit": "asks a model into it",
     "cli.build": "holds a folder that is no run",
     "cli.score": "holds a folder that is no run",
-    "cli.label.read": "calls check: the run may have no estimates yet",
+    "cli.label": "calls check: the run may have no estimates yet",
     "mitigate.mitigation": "calls check: no estimates yet; holds a folder that is no run",
     "coding.llm": "holds the folder of a project",
     "collect.ask.replies": "answers in a folder of their own",

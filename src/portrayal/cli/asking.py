@@ -4,7 +4,7 @@ import json
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from portrayal.cli.options import given, record
-from portrayal.cli.printing import as_json, line
+from portrayal.cli.options import given
+from portrayal.cli.printing import give
 from portrayal.config import AskingConfig, Option, options_of, refuse_settings
 from portrayal.errors import OptionError
 from portrayal.shown import one_line, visible
@@ -27,29 +27,30 @@ LIMITS = ("base_url", "parameters", "concurrency", "rpm", "tpm", "timeout", "bud
 BATCH = ("batch", "wait")
 OWN = ("model", "samples", "base_url", "parameters", "budget", "price")
 """Options that belong to one model, and bear its name where it labels or classifies."""
-YES = Option(
-    "yes",
-    False,
-    "Start a paid collection without asking.",
-    "Asking a model",
-    shown="yes",
-    kind=bool,
-)
-_RAW = {"shown": "parameter_raw", "metavar": "KEY=JSON", "repeated": True}
-_RAW_HELP = "What else goes into the body of a request as it is; repeatable."
+_PANEL = "Asking a model"
+YES = Option("yes", False, "Start a paid collection without asking.", _PANEL, kind=bool)
 SHAPING = (
-    Option("system", None, "System prompt.", "Asking a model", shown="system", metavar="TEXT"),
-    Option("parameter_raw", None, _RAW_HELP, "Asking a model", **_RAW),  # type: ignore[arg-type]
+    Option("system", None, "System prompt.", _PANEL, metavar="TEXT"),
+    Option(
+        "parameter_raw",
+        None,
+        "What else goes into the body of a request as it is; repeatable.",
+        _PANEL,
+        metavar="KEY=JSON",
+        repeated=True,
+    ),
 )
 """Options beside --parameter, whose values are parameters too."""
 
 
-def asking_options(*names: str, whose: str = "", samples: int = 1) -> list[Option]:
+def asking_options(
+    *names: str, limits: Iterable[str] = (*LIMITS, *BATCH), whose: str = "", samples: int = 1
+) -> list[Option]:
     """Return the options of asking a model that a command offers, and --yes.
 
     Parameters
     ----------
-    *names
+    *names, limits
         Fields of `AskingConfig`.
     whose
         The prefix of those in `OWN`, such as "labeler", where it is no model that writes.
@@ -57,20 +58,32 @@ def asking_options(*names: str, whose: str = "", samples: int = 1) -> list[Optio
         The command's own default.
     """
     options = []
-    for option in (ASKING[name] for name in names):
+    for option in (ASKING[name] for name in (*names, *limits)):
         # Limits are shared by all the models of a command; whom it asks is not
         if whose and option.name in OWN:
             option = replace(  # noqa: PLW2901
                 option, shown=f"{whose}_{option.shown}", help=f"The {whose}'s: {option.help}"
             )
         options.append(replace(option, default=samples) if option.name == "samples" else option)
-    shaping = SHAPING if "parameters" in names and not whose else ()
+    shaping = SHAPING if "parameters" in limits and not whose else ()
     return [*options, *shaping, YES]
 
 
-def asking_record(*names: str, whose: str = "", samples: int = 1) -> Any:
-    """Return `asking_options` as a record that a command takes one by one."""
-    return record(asking_options(*names, whose=whose, samples=samples))
+@contextmanager
+def asking(how: Any, format: str, out: Path, *, quiet: bool = False) -> Iterator[dict[str, Any]]:
+    """Give what was given of a record with `asking_options`, as fields of `Asking`.
+
+    How far the asking is stands on the terminal, unless `quiet` or for JSON. Where batches are
+    under way in `out`, that is said and the command ends.
+    """
+    from portrayal.collect.ask.replies import UnderWayError
+
+    try:
+        with asking_progress(quiet=quiet or format == "json") as answered:
+            yield settings_of(how, answered)
+    except UnderWayError as waiting:
+        give(format, {"out": str(out), "open_batches": waiting.n_batches}, [str(waiting)])
+        raise SystemExit(0) from None  # nothing failed: the same command goes on later
 
 
 def settings_of(how: Any, progress: "AskCallback | None" = None) -> dict[str, Any]:
@@ -95,10 +108,8 @@ def settings_of(how: Any, progress: "AskCallback | None" = None) -> dict[str, An
     return {**settings, **consent, "progress": progress}
 
 
-def asking_of(
-    settings: dict[str, Any], option: str = "--model", samples: int = 1, **more: Any
-) -> "Asking":
-    """Return whom to ask and how; `option` names the model, `more` are further fields of `Asking`.
+def asking_of(settings: dict[str, Any]) -> "Asking":
+    """Return whom to ask and how.
 
     Raises
     ------
@@ -108,8 +119,8 @@ def asking_of(
     from portrayal.collect.ask.asking import Asking
 
     if not settings.get("model"):
-        raise OptionError(f"say whom to ask: {option} SERVICE:MODEL.")
-    return Asking(**{"samples": samples, **settings, **more})
+        raise OptionError("say whom to ask: --model SERVICE:MODEL.")
+    return Asking(**settings)
 
 
 def settings_beside(settings: dict[str, Any], whose: str, without: str) -> dict[str, Any]:
@@ -149,21 +160,6 @@ def cost_line(estimate: "CostEstimate") -> str:
         f"{estimate.requests:,} requests to {estimate.model}, about {estimate.input_tokens:,} "
         f"tokens in and at most {estimate.output_tokens:,} out; cost {cost}."
     )
-
-
-@contextmanager
-def under_way(out: Path, *, as_object: bool) -> Iterator[None]:
-    """Say that batches are under way, and end the command, where that is all there is to say."""
-    from portrayal.collect.ask.replies import UnderWayError
-
-    try:
-        yield
-    except UnderWayError as waiting:
-        if as_object:
-            as_json({"out": str(out), "open_batches": waiting.n_batches})
-        else:
-            line(str(waiting))
-        raise SystemExit(0) from None  # nothing failed: the same command goes on later
 
 
 @contextmanager

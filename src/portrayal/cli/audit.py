@@ -5,29 +5,17 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+import portrayal.cli.asking as ask
 import portrayal.cli.printing as show
 import portrayal.registry as registry
-from portrayal.cli.asking import (
-    BATCH,
-    LIMITS,
-    SHAPING,
-    asking_of,
-    asking_options,
-    asking_progress,
-    settings_of,
-    under_way,
-)
 from portrayal.cli.options import ONE_BY_ONE, PANEL, Format, given, record
 from portrayal.cli.studies import prompt_options, split_prompt_options, with_prompts
 from portrayal.config import InputConfig, Option, ReadingConfig, ReportConfig, options_of
 from portrayal.errors import OptionError
-
-if TYPE_CHECKING:
-    pass
 
 Out = Annotated[
     Path | None, Parameter(help="Run directory; default runs/STUDY.", group=PANEL["Output"])
@@ -50,7 +38,7 @@ _CONFIG = Parameter(
 
 def collect_of(study: str) -> tuple[Callable[..., None], str]:
     """Return the command `collect` of a study, and an example."""
-    model_options = asking_options("model", "samples", "prompts", "arm", *LIMITS, *BATCH)
+    model_options = ask.asking_options("model", "samples", "prompts", "arm")
     options = record(
         [*model_options, *prompt_options(study, [option.shown for option in model_options])]
     )
@@ -64,8 +52,8 @@ def collect_of(study: str) -> tuple[Callable[..., None], str]:
 
         json = format == "json"
         run = Run(out or Path("runs") / registry.called(study))
-        with run.lock(), asking_progress(quiet=json) as advance:
-            asking = asking_of(split_prompt_options(settings_of(how, advance), study))
+        with run.lock(), ask.asking(how, format, run.path) as settings:
+            asking = ask.asking_of(split_prompt_options(settings, study))
             report = ask_model(run, study, asking, show.nothing if json else show.line)
             if run.texts.parts():  # no answer yet, nothing to describe
                 write_datasheet(run, run.datasheet_path)
@@ -90,7 +78,7 @@ def _options(name: str, study: Any) -> list[Option]:
     # What says nothing for a study is no option of it: its help stays short
     if study.reference:
         words = "File of the texts that people wrote, to compare with."
-        texts["reference"] = Option("reference", None, words, "Texts", shown="reference")
+        texts["reference"] = Option("reference", None, words, "Texts")
     else:
         texts = {name: option for name, option in texts.items() if "reference" not in name}
     if not study.pair_field:
@@ -99,20 +87,18 @@ def _options(name: str, study: Any) -> list[Option]:
         del reading["labeler_settings"]
     if "classifier" not in study_options:
         del reading["classifier_settings"]
-    workers = Option(
-        "workers", None, report.pop("workers").help, "Output", shown="workers", kind=int
-    )
-    model_options = asking_options("model", "samples", "prompts", "arm", *LIMITS, "batch")
+    report["workers"] = replace(report["workers"], default=None)  # the command line has its own
+    rare = ("arm", *(option.name for option in ask.SHAPING))
     model_options = [
-        replace(o, rare=o.rare or o.name in ("arm", *(e.name for e in SHAPING)))
-        for o in model_options
+        replace(option, rare=option.rare or option.name in rare)
+        for option in ask.asking_options("model", "samples", "prompts", "arm")
+        if option.name != "wait"
     ]
     all_options = [
         *texts.values(),
         *model_options,
         *study_options.values(),
         *reading.values(),
-        workers,
         *report.values(),
     ]
     return [*all_options, *prompt_options(name, [option.shown for option in all_options])]
@@ -147,17 +133,13 @@ def audit_of(name: str) -> tuple[Callable[..., None], str]:
             place = append / datetime.now(tz=UTC).date().isoformat()
         chosen_values = {} if config is None else read_options(config, study.options, study.name)
         chosen_values |= given(chosen)
-        models = [
-            chosen_values.get(option_name)
-            for option_name in ("model", "labeler_model", "factor_model")
-        ]
+        models = map(chosen_values.get, ("model", "labeler_model", "factor_model"))
         asks_models = any(models) or str(chosen_values.get("classifier")).startswith("llm:")
         with (
-            under_way(place, as_object=json),
             show.progress(quiet=json or asks_models) as advance,
-            asking_progress(quiet=json or not asks_models) as answered,
+            ask.asking(chosen, format, place, quiet=not asks_models) as chosen_now,
         ):
-            settings = {"workers": os.cpu_count() or 1} | settings_of(chosen, answered)
+            settings = {"workers": os.cpu_count() or 1} | chosen_now
             # `columns` are those of the texts; where there are none, of a file of headlines.
             table_keys = ("columns",) if sample or any(files.values()) else ()
             columns = {key: settings.pop(key) for key in table_keys if key in settings}

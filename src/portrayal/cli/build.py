@@ -7,26 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+import portrayal.cli.asking as ask
+import portrayal.cli.options as opt
 import portrayal.cli.printing as show
-from portrayal.cli.asking import (
-    BATCH,
-    LIMITS,
-    asking_of,
-    asking_progress,
-    asking_record,
-    settings_of,
-    under_way,
-)
-from portrayal.cli.options import (
-    ONE_BY_ONE,
-    Columns,
-    Draws,
-    Flag,
-    Format,
-    LabelledSentences,
-    Masked,
-    Seed,
-)
 from portrayal.cli.score import mean_line, means_of, scores_table
 from portrayal.validate import check_choice, check_count
 
@@ -38,7 +21,7 @@ Paraphrases = Annotated[
     Path | None,
     Parameter(name="--texts", help="File of paraphrases; default paraphrases.csv of --out."),
 ]
-PARAPHRASING = asking_record("model", *LIMITS, *BATCH)
+PARAPHRASING = opt.record(ask.asking_options("model"))
 FOLDER = Path("agency-data")
 FACTS = "facts.json"
 
@@ -47,10 +30,10 @@ def sentences(
     *,
     texts: Path,
     out: Out = FOLDER,
-    column: Columns = None,
+    column: opt.Columns = None,
     first: int = 2,
     last: int = 1,
-    format: Format = "table",
+    format: opt.Format = "table",
 ) -> None:
     """Split biographies into sentences, without the first two and the last.
 
@@ -85,9 +68,9 @@ def paraphrases(
     *,
     texts: Path | None = None,
     out: Out = FOLDER,
-    column: Columns = None,
-    how: Annotated[Any, ONE_BY_ONE] = PARAPHRASING,
-    format: Format = "table",
+    column: opt.Columns = None,
+    how: Annotated[Any, opt.ONE_BY_ONE] = PARAPHRASING,
+    format: opt.Format = "table",
 ) -> None:
     """Have a model write each sentence in agentic and in communal language.
 
@@ -102,16 +85,11 @@ def paraphrases(
     from portrayal.raters.sentences import paraphrase as run_paraphrase
     from portrayal.run.directory import Run
 
-    json = format == "json"
     # Locked, as two askings into one folder would pay for each sentence twice
-    with (
-        under_way(out, as_object=json),
-        Run(out).lock(),
-        asking_progress(quiet=json or how.batch) as answered,
-    ):
+    with Run(out).lock(), ask.asking(how, format, out, quiet=how.batch) as settings:
         paraphrased = run_paraphrase(
             texts or out / "sentences.csv",
-            asker(asking_of(settings_of(how, answered)), out / "asked"),
+            asker(ask.asking_of(settings), out / "asked"),
             out / "paraphrases.csv",
             columns=column or (),
         )
@@ -129,8 +107,8 @@ def sheets(
     texts: Paraphrases = None,
     out: Out = FOLDER,
     raters: int = 2,
-    seed: Seed = 0,
-    format: Format = "table",
+    seed: opt.Seed = 0,
+    format: opt.Format = "table",
 ) -> None:
     """Write a sheet for each rater, without the targets, and the instructions.
 
@@ -163,9 +141,9 @@ def labels(
     texts: Paraphrases = None,
     third: Path | None = None,
     out: Out = FOLDER,
-    draws: Draws = 2000,
-    seed: Seed = 0,
-    format: Format = "table",
+    draws: opt.Draws = 2000,
+    seed: opt.Seed = 0,
+    format: opt.Format = "table",
 ) -> None:
     """Put raters and targets to a vote, and measure Fleiss' kappa.
 
@@ -211,9 +189,9 @@ def split(
     *,
     hand_labels: Path | None = None,
     out: Out = FOLDER,
-    together: Flag = False,
-    seed: Seed = 0,
-    format: Format = "table",
+    together: opt.Flag = False,
+    seed: opt.Seed = 0,
+    format: opt.Format = "table",
 ) -> None:
     """Split 0.8, 0.1, 0.1 at random, and write the data card.
 
@@ -246,20 +224,20 @@ def split(
 
 def classifier(
     *,
-    hand_labels: LabelledSentences,
+    hand_labels: opt.LabelledSentences,
     out: Path,
     encoder: str | None = None,
     validation: Path | None = None,
-    masked: Masked = True,
+    masked: opt.Masked = True,
     recipe: str | None = None,
     epochs: int | None = None,
     learning_rate: float | None = None,
     batch_size: int | None = None,
-    seed: Seed = 0,
+    seed: opt.Seed = 0,
     seeds: int | None = None,
     licence: str = "not stated",
-    column: Columns = None,
-    format: Format = "table",
+    column: opt.Columns = None,
+    format: opt.Format = "table",
 ) -> None:
     """Train an agency classifier on labelled sentences, and write it with its model card.
 

@@ -9,24 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+import portrayal.cli.options as opt
 import portrayal.cli.printing as show
-from portrayal.cli.options import (
-    READS,
-    By,
-    Columns,
-    CueListName,
-    Flag,
-    Format,
-    Level,
-    Masked,
-    Permutations,
-    ReferenceGroup,
-    RunOr,
-    Seed,
-    Texts,
-    either,
-    pairs,
-)
 from portrayal.errors import OptionError
 from portrayal.shown import counted
 
@@ -40,10 +24,10 @@ def groups(
     *,
     texts: Path,
     factor: list[str],
-    column: Columns = None,
+    column: opt.Columns = None,
     top: int = 5,
     out: Path | None = None,
-    format: Format = "table",
+    format: opt.Format = "table",
 ) -> None:
     """Try a factor: which of its groups texts show, and by which words or labels.
 
@@ -103,18 +87,18 @@ def _groups_of(source_seen: "GroupObservations", top: int) -> Iterator[dict[str,
 
 
 def cues(
-    run: RunOr = None,
+    run: opt.RunOr = None,
     /,
     *,
-    texts: Texts = None,
-    column: Columns = None,
-    list_: CueListName = "laissez-faire",
+    texts: opt.Texts = None,
+    column: opt.Columns = None,
+    list_: opt.CueListName = "laissez-faire",
     term: list[str] | None = None,
     by: Annotated[str, Parameter(metavar="STRATUM")] = "nothing",
     out: Path | None = None,
-    level: Level = 0.95,
-    seed: Seed = 0,
-    format: Format = "table",
+    level: opt.Level = 0.95,
+    seed: opt.Seed = 0,
+    format: opt.Format = "table",
 ) -> None:
     """Search for terms that name an identity, and count them by model, domain and role.
 
@@ -141,7 +125,7 @@ def cues(
 
     check_choice("by", by, ("nothing", "model", "domain", "role"))
     scope = Scope("coding", level=level, seed=seed)
-    either(run, texts)
+    opt.either(run, texts)
     corpus = (
         run_corpus(Run.open(run))
         if run is not None
@@ -219,25 +203,25 @@ def _share(value: float) -> str:
 
 
 def words(
-    run: RunOr = None,
+    run: opt.RunOr = None,
     /,
     *,
-    texts: Texts = None,
-    column: Columns = None,
-    by: By = None,
-    reference_group: ReferenceGroup = None,
+    texts: opt.Texts = None,
+    column: opt.Columns = None,
+    by: opt.By = None,
+    reference_group: opt.ReferenceGroup = None,
     cluster: Annotated[str | None, Parameter(metavar="COLUMN")] = None,
-    masked: Masked = True,
+    masked: opt.Masked = True,
     mask_words: Path | None = None,
     min_count: int = 10,
     min_texts: int = 5,
     prior: float = 500.0,
-    permutations: Permutations = 200,
+    permutations: opt.Permutations = 200,
     top: int = 15,
     out: Path | None = None,
-    level: Level = 0.95,
-    seed: Seed = 0,
-    format: Format = "table",
+    level: opt.Level = 0.95,
+    seed: opt.Seed = 0,
+    format: opt.Format = "table",
 ) -> None:
     """List the words that mark each group, intersection and role (weighted log odds).
 
@@ -275,7 +259,7 @@ def words(
     check_count("min_count", min_count, minimum=1)
     check_count("min_texts", min_texts, minimum=1)
     check_count("top", top, minimum=1)
-    either(run, texts)
+    opt.either(run, texts)
     if run is not None and (cluster or column):
         raise OptionError("--column and --cluster go with --texts; a run has its own.")
     documents = (
@@ -293,7 +277,7 @@ def words(
             documents,
             counts,
             scope,
-            unmarked=pairs("--reference-group", reference_group, "race=White"),
+            unmarked=opt.pairs("--reference-group", reference_group, "race=White"),
             prior=prior,
         )
     n_masked = sum(counts.masked.values())
@@ -366,11 +350,11 @@ def people(
     *,
     texts: Annotated[Path, Parameter(allow_leading_hyphen=True)],  # "-" is what is piped in
     out: Path | None = None,
-    unnamed: Flag = False,
+    unnamed: opt.Flag = False,
     locale: Annotated[str | None, Parameter(metavar="NAME|DIR")] = None,
-    labeler: Annotated[str | None, Parameter(help=READS)] = None,
-    column: Columns = None,
-    format: Format = "table",
+    labeler: Annotated[str | None, Parameter(help=opt.READS)] = None,
+    column: opt.Columns = None,
+    format: opt.Format = "table",
 ) -> None:
     """List the people of any text: names, gender, and which sentences are about whom.
 

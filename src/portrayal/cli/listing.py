@@ -11,24 +11,14 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+import portrayal.cli.options as opt
 import portrayal.cli.printing as show
 import portrayal.registry as registry
 from portrayal._version import __version__
-from portrayal.cli.options import (
-    ONE_BY_ONE,
-    Every,
-    Format,
-    Measure,
-    PromptFile,
-    RunPath,
-    Where,
-    given,
-    record,
-)
 from portrayal.cli.studies import prompt_options
 
 
-def studies(*, format: Format = "table") -> None:
+def studies(*, format: opt.Format = "table") -> None:
     """List the studies.
 
     Example: portrayal list studies
@@ -39,7 +29,7 @@ def studies(*, format: Format = "table") -> None:
     show.listing("studies", rows, as_object=format == "json")
 
 
-def measures(*, format: Format = "table") -> None:
+def measures(*, format: opt.Format = "table") -> None:
     """List the measures with paper and equation.
 
     Example: portrayal list measures --format json
@@ -47,7 +37,7 @@ def measures(*, format: Format = "table") -> None:
     _components("measures", (), format)
 
 
-def annotators(*, format: Format = "table") -> None:
+def annotators(*, format: opt.Format = "table") -> None:
     """List the annotators, with how often each is right.
 
     Example: portrayal list annotators
@@ -56,7 +46,7 @@ def annotators(*, format: Format = "table") -> None:
 
 
 def _components(
-    kind: Literal["measures", "annotators"], more: tuple[str, ...], format: Format
+    kind: Literal["measures", "annotators"], more: tuple[str, ...], format: opt.Format
 ) -> None:
     names = ("name", "summary", "equation", "unit", "range", "undefined_when", "source", *more)
     components = [registry.component(kind, name) for name in registry.names(kind)]
@@ -64,7 +54,7 @@ def _components(
     show.listing(kind, rows, as_object=format == "json")
 
 
-def factors(*, format: Format = "table") -> None:
+def factors(*, format: opt.Format = "table") -> None:
     """List the factors that ship: their groups, how each is seen, and its baselines.
 
     Example: portrayal list factors
@@ -84,7 +74,7 @@ def factors(*, format: Format = "table") -> None:
     show.listing("factors", rows, as_object=format == "json")
 
 
-def locales(*, format: Format = "table") -> None:
+def locales(*, format: opt.Format = "table") -> None:
     """List the locales that ship: the country whose names, titles and pronouns they bring.
 
     Example: portrayal list locales
@@ -106,12 +96,12 @@ def locales(*, format: Format = "table") -> None:
 
 
 def estimates(
-    run: RunPath,
+    run: opt.RunPath,
     /,
     *,
-    measure: Measure = None,
-    where: Where = None,
-    every: Every = False,
+    measure: opt.Measure = None,
+    where: opt.Where = None,
+    every: opt.Every = False,
     format: Literal["table", "csv", "json"] = "table",
 ) -> None:
     """List the estimates of a run.
@@ -134,7 +124,7 @@ def estimates(
     show.give(format, facts, (), flatten_estimates(rows).to_pylist())
 
 
-def findings(run: RunPath, /, *, format: Format = "table") -> None:
+def findings(run: opt.RunPath, /, *, format: opt.Format = "table") -> None:
     """List what a run found, or what it could have found, and what comes nearest.
 
     Example: portrayal list findings runs/first --format json
@@ -151,17 +141,17 @@ def findings(run: RunPath, /, *, format: Format = "table") -> None:
 
 def prompts_of(study: str) -> tuple[Callable[..., None], str]:
     """Return the command `list prompts` of a study, and an example."""
-    options = record(prompt_options(study, ["prompts"]))
+    options = opt.record(prompt_options(study, ["prompts"]))
 
     def prompts(
         *,
-        prompts: PromptFile = None,
-        chosen: Annotated[Any, ONE_BY_ONE] = options,
+        prompts: opt.PromptFile = None,
+        chosen: Annotated[Any, opt.ONE_BY_ONE] = options,
         format: Annotated[Literal["csv", "json"], Parameter(help="csv or json.")] = "csv",
     ) -> None:
         from portrayal.collect.ask.asking import prompts_of
 
-        study_prompts = prompts_of(study, prompts, given(chosen))
+        study_prompts = prompts_of(study, prompts, opt.given(chosen))
         rows = [{"prompt_id": p.prompt_id, **p.strata, "text": p.text} for p in study_prompts]
         show.give(format, {"study": study, "prompts": rows}, (), rows)
 
@@ -173,7 +163,7 @@ _EXTRA = re.compile(r"""extra\s*==\s*['"]([\w.-]+)['"]""")
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 
-def doctor(*, format: Format = "table") -> None:
+def doctor(*, format: opt.Format = "table") -> None:
     """Say which extras and keys are there; never what a key is.
 
     Example: portrayal doctor

@@ -4,45 +4,28 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
+import portrayal.cli.asking as ask
+import portrayal.cli.options as opt
 import portrayal.cli.printing as show
-from portrayal.cli.asking import (
-    BATCH,
-    LIMITS,
-    asking_of,
-    asking_options,
-    asking_progress,
-    settings_of,
-    under_way,
-)
-from portrayal.cli.options import (
-    ONE_BY_ONE,
-    Columns,
-    Format,
-    Masked,
-    RunOr,
-    Texts,
-    either,
-    record,
-)
 from portrayal.config import ReadingConfig, classifier_settings, options_of
 
-REWRITING = record(
-    [*asking_options("model", *LIMITS, *BATCH), options_of(ReadingConfig)["classifier_settings"]]
+REWRITING = opt.record(
+    [*ask.asking_options("model"), options_of(ReadingConfig)["classifier_settings"]]
 )
 
 
 def agency(
-    run: RunOr = None,
+    run: opt.RunOr = None,
     /,
     *,
-    texts: Texts = None,
+    texts: opt.Texts = None,
     out: Path = Path("mitigated"),
     rounds: int = 1,
     classifier: str = "linear",
-    masked: Masked = True,
-    column: Columns = None,
-    how: Annotated[Any, ONE_BY_ONE] = REWRITING,
-    format: Format = "table",
+    masked: opt.Masked = True,
+    column: opt.Columns = None,
+    how: Annotated[Any, opt.ONE_BY_ONE] = REWRITING,
+    format: opt.Format = "table",
 ) -> None:
     """Rewrite communal sentences; the same call continues.
 
@@ -60,11 +43,10 @@ def agency(
     from portrayal.mitigate import mitigate_agency
 
     json = format == "json"
-    source = either(run, texts)  # the text's own columns come along from either
-    with under_way(out, as_object=json), asking_progress(quiet=json or how.batch) as answered:
-        settings = settings_of(how, answered)
+    source = opt.either(run, texts)  # the text's own columns come along from either
+    with ask.asking(how, format, out, quiet=how.batch) as settings:
         classifier_options = settings.pop("classifier_settings", {})
-        asking = asking_of(settings)
+        asking = ask.asking_of(settings)
         if how.batch and not json:
             show.line("asking in batches; Ctrl-C is safe, and the same command continues")
         mitigated = mitigate_agency(

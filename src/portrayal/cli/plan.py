@@ -1,8 +1,6 @@
 """The command `plan`: how many prompts, texts or pairs it takes to see an effect."""
 
-from typing import Annotated, Literal
-
-from cyclopts import Parameter
+from typing import Literal
 
 from portrayal.cli.options import Flag, Format, Level, Seed
 from portrayal.cli.printing import give
@@ -15,28 +13,17 @@ def plan(
     kind: Literal["share", "ratio", "difference"],
     /,
     *,
-    effect: Annotated[
-        list[float] | None, Parameter(help="True effect to find; repeatable.")
-    ] = None,
-    blocks: Annotated[
-        int | None,
-        Parameter(help="Prompts that there are: say how many texts of each are needed."),
-    ] = None,
-    samples: Annotated[int, Parameter(help="Texts of each prompt and group.")] = 1,
-    rewritings: Annotated[
-        int | None, Parameter(help="Rewritings of each original: prompts are then originals.")
-    ] = None,
-    share: Annotated[float, Parameter(help="Share of the group in the baseline.")] = 0.5,
-    race: Annotated[str | None, Parameter(help="A race, which names tell.")] = None,
-    icc: Annotated[
-        float | None, Parameter(help="Correlation of texts of a prompt; default as in stories.")
-    ] = None,
-    varies: Annotated[
-        float, Parameter(help="SD of a difference between prompts, in that of a score.")
-    ] = 0.3,
+    effect: list[float] | None = None,
+    blocks: int | None = None,
+    samples: int = 1,
+    rewritings: int | None = None,
+    share: float = 0.5,
+    race: str | None = None,
+    icc: float | None = None,
+    varies: float = 0.3,
     apart: Flag = False,
-    tests: Annotated[int, Parameter(help="Tests that share the level.")] = 20,
-    power: Annotated[float, Parameter(help="Share of audits that would find it.")] = 0.8,
+    tests: int = 20,
+    power: float = 0.8,
     level: Level = 0.95,
     seed: Seed = 0,
     format: Format = "table",
@@ -49,10 +36,28 @@ def plan(
     ----------
     kind
         share of people over a baseline, ratio of two roles or models, or difference of scores.
+    effect
+        True effect to find; repeatable.
+    blocks
+        Prompts that there are: say how many texts of each are needed.
+    samples
+        Texts of each prompt and group.
+    rewritings
+        Rewritings of each original: prompts are then originals.
+    share
+        Share of the group in the baseline.
+    race
+        A race, which names tell.
+    icc
+        Correlation of texts of a prompt; default as in stories.
+    varies
+        SD of a difference between prompts, in that of a score.
     apart
         Prompts name one group each: scores are compared between prompts.
-    format
-        table or json.
+    tests
+        Tests that share the level.
+    power
+        Share of audits that would find it.
     """
     from portrayal.planning import plan as needed_for
 

@@ -8,29 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+import portrayal.cli.asking as ask
+import portrayal.cli.options as opt
 import portrayal.cli.printing as show
-from portrayal.cli.asking import (
-    BATCH,
-    LIMITS,
-    asking_progress,
-    asking_record,
-    settings_beside,
-    settings_of,
-    under_way,
-)
-from portrayal.cli.options import (
-    ONE_BY_ONE,
-    Columns,
-    Draws,
-    Format,
-    HandLabels,
-    Labeler,
-    LabelledSentences,
-    Level,
-    RouteShare,
-    RunPath,
-    Seed,
-)
 from portrayal.cli.printing import percent
 from portrayal.config import classifier_settings
 from portrayal.errors import OptionError
@@ -46,8 +26,8 @@ if TYPE_CHECKING:
 
 
 LabelledRun = Annotated[Path | None, Parameter(help="Run whose texts a label file is of.")]
-LABELLING = asking_record("model", "samples", *LIMITS, *BATCH, whose="labeler", samples=3)
-CLASSIFYING = asking_record(*LIMITS, *BATCH, whose="classifier")
+LABELLING = opt.record(ask.asking_options("model", "samples", whose="labeler", samples=3))
+CLASSIFYING = opt.record(ask.asking_options(whose="classifier"))
 
 _COLUMNS = {
     "name_precision": "name P",
@@ -63,18 +43,18 @@ def people(
     run: LabelledRun = None,
     /,
     *,
-    hand_labels: HandLabels,
-    column: Columns = None,
-    labeler: Labeler = "embedded",
-    route_share: RouteShare = 0.2,
+    hand_labels: opt.HandLabels,
+    column: opt.Columns = None,
+    labeler: opt.Labeler = "embedded",
+    route_share: opt.RouteShare = 0.2,
     reader: Path | None = None,
-    how: Annotated[Any, ONE_BY_ONE] = LABELLING,
+    how: Annotated[Any, opt.ONE_BY_ONE] = LABELLING,
     out: Path = Path("runs/score-people"),
     name_table: str = "census-2020",
-    level: Level = 0.95,
-    draws: Draws = 2000,
-    seed: Seed = 0,
-    format: Format = "table",
+    level: opt.Level = 0.95,
+    draws: opt.Draws = 2000,
+    seed: opt.Seed = 0,
+    format: opt.Format = "table",
 ) -> None:
     """Say how often names and genders are right: precision, recall, accuracy, against hand labels.
 
@@ -99,8 +79,8 @@ def people(
     opened = None if run is None else Run.open(run)
     stories = list(read_gold(hand_labels, column or (), opened))
     model = how.labeler_model or None
-    with under_way(out, as_object=json), asking_progress(quiet=json or model is None) as answered:
-        settings = settings_beside(settings_of(how, answered), "labeler", "--labeler-model")
+    with ask.asking(how, format, out, quiet=model is None) as of_model:
+        settings = ask.settings_beside(of_model, "labeler", "--labeler-model")
         labelling = labelling_of(labeler, model, how.labeler_samples, route_share, settings)
         by_model, by_reader = None, None
         if labelling is not None and not stories:
@@ -147,14 +127,14 @@ _CLASSIFIERS = ("lexicon", *(["sentiment"] if find_spec("textblob") else []), "l
 
 def agency(
     *,
-    hand_labels: LabelledSentences,
+    hand_labels: opt.LabelledSentences,
     classifier: list[str] | None = None,
     out: Path | None = None,
-    how: Annotated[Any, ONE_BY_ONE] = CLASSIFYING,
+    how: Annotated[Any, opt.ONE_BY_ONE] = CLASSIFYING,
     masked: Annotated[bool | None, Parameter(negative="--unmasked")] = None,
-    column: Columns = None,
-    seed: Seed = 0,
-    format: Format = "table",
+    column: opt.Columns = None,
+    seed: opt.Seed = 0,
+    format: opt.Format = "table",
 ) -> None:
     """Say how agency classifiers agree with labels, beside the published Table 12.
 
@@ -177,8 +157,8 @@ def agency(
     kinds = (True, False) if masked is None else (masked,)
     specs = classifier or _CLASSIFIERS
     # All classifiers are loaded before one is scored: a wrong name costs no hour of work
-    with under_way(out or hand_labels, as_object=json), asking_progress(quiet=json) as answered:
-        settings = classifier_settings(specs, settings_of(how, answered), {}, "--classifier-{}")
+    with ask.asking(how, format, out or hand_labels) as of_model:
+        settings = classifier_settings(specs, of_model, {}, "--classifier-{}")
         labelled = read_labelled(hand_labels, column or ())
         tell = show.nothing if json else show.line
         loaded = _classifiers(specs, kinds, labelled, out, settings, tell)
@@ -327,14 +307,14 @@ def _published() -> "list[dict[str, float]]":
 
 
 def judge(
-    run: RunPath,
+    run: opt.RunPath,
     /,
     *,
-    hand_labels: HandLabels | None = None,
+    hand_labels: opt.HandLabels | None = None,
     field: str,
     by: str | None = None,
-    level: Level = 0.95,
-    format: Format = "table",
+    level: opt.Level = 0.95,
+    format: opt.Format = "table",
 ) -> None:
     """Say how a run's scorer agrees with people by group, and with itself where it was asked again.
 

@@ -42,7 +42,10 @@ def _report(**more):
 
 SETTINGS = options_of(ReadingConfig).values()
 HOW = record(
-    [*asking_options("model", "samples", "parameters", "rpm", "budget", samples=3), *SETTINGS]
+    [
+        *asking_options("model", "samples", limits=("parameters", "rpm", "budget"), samples=3),
+        *SETTINGS,
+    ]
 )
 
 
@@ -78,7 +81,7 @@ def test_a_record_says_what_was_given_and_what_was_set():
         "labeler_settings": {"budget": "1 USD", "parameters": {"seed": 4}},
     }
     settings = cli_asking.settings_of(taken(model="server:m", parameter=["seed=1"]))
-    asking = cli_asking.asking_of(settings, samples=3)
+    asking = cli_asking.asking_of(settings | {"samples": 3})
     assert asking == Asking("server:m", 3, parameters={"seed": 1}, confirm=cli_asking.confirm)
     assert "confirm" not in cli_asking.settings_of(taken(yes=True))
     with pytest.raises(OptionError, match="--model SERVICE:MODEL"):
