@@ -229,7 +229,7 @@ def test_names_go_in_as_a_frame() -> None:
 def test_plain_texts_and_labels_go_in_as_a_frame() -> None:
     from portrayal.annotate.agency.labelled import read_labelled
     from portrayal.collect.corpus import read_plain
-    from portrayal.raters.people.slots import read_gold
+    from portrayal.raters.people import read_gold
 
     for frame in _frames([{"text_id": "a", "text": STORY, "label": "agentic"}]):
         (text,) = read_plain(frame)

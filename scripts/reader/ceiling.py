@@ -32,8 +32,7 @@ from portrayal.annotate.people.reader import read_stories
 from portrayal.annotate.people.reader.rows import SHIPPED
 from portrayal.raters import drawn, evenly
 from portrayal.raters.agreement import Resampling
-from portrayal.raters.people.scores import ScoreRate, cluster_sums, rates
-from portrayal.raters.people.slots import compare
+from portrayal.raters.people import ScoreRate, cluster_sums, compare, rates
 
 JUDGED = Path(__file__).with_name("judged_labels.csv")
 FIRST, MORE, SEED = 240, 300, 26

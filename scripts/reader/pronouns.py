@@ -22,7 +22,7 @@ from portrayal.annotate.people.shared.words import PRONOUNS
 from portrayal.collect.fields import find_columns
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError
-from portrayal.raters.people.scores import ScoreRate
+from portrayal.raters.people import ScoreRate
 from portrayal.reference import FEMININE, MASCULINE
 from portrayal.stats import cluster_weights, divide
 from portrayal.types import FloatArray, Tabular

@@ -9,7 +9,7 @@ from portrayal.annotate.groups import group_reader
 from portrayal.annotate.word_match import Entry, WordTable, tokens
 from portrayal.collect.promptfile import MOST_PROMPTS
 from portrayal.errors import DataError
-from portrayal.reference.datafile import MOST_BYTES, key_lines, parse_toml, read_datafile
+from portrayal.reference.datafile import MOST_BYTES, parse_toml, read_datafile
 from portrayal.reference.factors import load_factor
 from portrayal.studies.own import read_study
 
@@ -62,7 +62,8 @@ def _seconds(n, work):
 
 
 def _lines(n):
-    key_lines("words = [\n" + '"word",\n' * n + f"]  # {n}\n")
+    text = "words = [\n" + '"word",\n' * n + f"]  # {n}\n"
+    assert parse_toml(text, "mine.toml").line(("words", n - 1)) == n + 1
 
 
 def _match(n):

@@ -162,9 +162,7 @@ def commands(app: App, path: str = "") -> Iterator[tuple[str, App]]:
 
 def main() -> None:
     """Run the command line; an error a user can act on is one line and exit status 2."""
-    _open_streams()
-    _speak_utf8()
-    _speak_log()
+    _set_up_streams()
     # Matrices here are small: threads of BLAS only wait for one another and for our own workers.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     tokens = sys.argv[1:]
@@ -228,8 +226,13 @@ def no_memory(error: Exception) -> str:
     return f"there is not enough memory ({words}). Give it more, or fewer --workers."
 
 
-def _open_streams() -> None:
-    """Open standard streams that were closed (`>&-`), as the next file would take their number."""
+def _set_up_streams() -> None:
+    """Open standard streams that are closed, take and print any letters, and print what is logged.
+
+    Where names of files are not read as UTF-8 (a C locale without UTF-8 mode) the command begins
+    again in UTF-8 mode; letters that a terminal lacks are printed by their numbers.
+    """
+    # Streams that were closed (`>&-`): the next file that is opened would take their number
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:
             os.fstat(number)
@@ -238,14 +241,6 @@ def _open_streams() -> None:
             # place
             if os.open(os.devnull, os.O_RDWR) == number:
                 setattr(sys, name, os.fdopen(number, "r" if number == 0 else "w", closefd=False))
-
-
-def _speak_utf8() -> None:
-    """Take names of files with any letters, and print any letters, whatever the locale says.
-
-    Where names of files are not read as UTF-8 (a C locale without UTF-8 mode) the command begins
-    again in UTF-8 mode; letters that a terminal lacks are printed by their numbers.
-    """
     if os.name == "posix" and sys.getfilesystemencoding() != "utf-8" and not sys.flags.utf8_mode:
         command = [sys.executable, "-X", "utf8", "-m", "portrayal", *sys.argv[1:]]
         # Python fixes how names of files are read at its start, so it has to start again
@@ -253,6 +248,12 @@ def _speak_utf8() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    log = logging.getLogger("portrayal")
+    # A program that has set up logging and calls us keeps its own
+    if not log.handlers:
+        log.addHandler(LogLines())
+        log.setLevel(logging.INFO)
+        log.propagate = False
 
 
 class LogLines(logging.Handler):
@@ -261,15 +262,6 @@ class LogLines(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Print one line."""
         print(one_line(record.getMessage()), file=sys.stderr)  # noqa: T201
-
-
-def _speak_log() -> None:
-    log = logging.getLogger("portrayal")
-    # A program that has set up logging and calls us keeps its own
-    if not log.handlers:
-        log.addHandler(LogLines())
-        log.setLevel(logging.INFO)
-        log.propagate = False
 
 
 def _usage(error: CycloptsError, tokens: Sequence[str]) -> str:

@@ -16,7 +16,7 @@ from portrayal.shown import counted
 
 if TYPE_CHECKING:
     from portrayal.annotate.people.any_text.everyone import Person
-    from portrayal.coding import Documents, GroupObservations, WordComparison
+    from portrayal.coding import Documents, WordComparison
     from portrayal.measure.cues.search import CueHits
 
 
@@ -55,7 +55,21 @@ def groups(
     # The whole list goes to the file; the terminal has only the most frequent words
     if out is not None:
         write_table(out, GroupMention._fields, (mention._asdict() for mention in mentions))
-    rows = [row for source in sources for row in _groups_of(source, top)]
+    rows: list[dict[str, Any]] = []
+    for source in sources:
+        counts = [
+            (group.key, group.label, source.of_group[group.key]) for group in source.factor.groups
+        ]
+        # Texts that show none or could not be told; the others are counted under their groups
+        counts += [
+            (f"({status})", f"({status})", n)
+            for status, n in sorted(source.n_texts.items())
+            if status not in ("group", "several")
+        ]
+        names = {"factor": source.factor.name, "source": source.source.name}
+        for key, label, n in counts:
+            words = dict(source.found[key].most_common(top)) if key in source.found else {}
+            rows.append(names | {"group": key, "label": label, "texts": n, "found": words})
     cells = []
     for row in rows:
         words_found = ", ".join(f"{word} {n:,}" for word, n in row["found"].items())
@@ -64,26 +78,6 @@ def groups(
     if any(row["source"] == "words" for row in rows):
         parts.append("A lexicon counts mentions, not identities: read the passages (--out FILE).")
     show.give(format, {"texts": texts, "n_mentions": len(mentions), "groups": rows}, parts)
-
-
-def _groups_of(source_seen: "GroupObservations", top: int) -> Iterator[dict[str, Any]]:
-    """Rows of one source: each group, then texts that show none or could not be told."""
-    factor, source = source_seen.factor.name, source_seen.source.name
-    rows = [
-        (group.key, group.label, source_seen.of_group[group.key])
-        for group in source_seen.factor.groups
-    ]
-    rows += [
-        (f"({status})",) * 2 + (n,)
-        for status, n in sorted(source_seen.n_texts.items())
-        if status not in ("group", "several")  # those are counted under their groups above
-    ]
-    for key, label, n in rows:
-        top_words = (
-            dict(source_seen.found[key].most_common(top)) if key in source_seen.found else {}
-        )
-        group_facts = {"group": key, "label": label, "texts": n, "found": top_words}
-        yield {"factor": factor, "source": source, **group_facts}
 
 
 def cues(

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
-from itertools import combinations
+from itertools import combinations, compress
 
 import numpy as np
 import numpy.typing as npt
@@ -79,14 +79,12 @@ class Ratings:
         """Return the ratings of these raters alone, in this order."""
         # In the order asked for, which decides who is the first rater of a table
         columns = [self.raters.index(rater) for rater in raters]
-        return Ratings(
-            self.question, raters, self.items, self.n_categories, self.values[:, columns]
-        )
+        return replace(self, raters=raters, values=self.values[:, columns])
 
     def only(self, rows: BoolArray) -> "Ratings":
         """Return the ratings of the texts that `rows`, shape (n_items,), marks."""
-        items = tuple(name for name, keeps in zip(self.items, rows, strict=True) if keeps)
-        return Ratings(self.question, self.raters, items, self.n_categories, self.values[rows])
+        items = tuple(compress(self.items, rows))
+        return replace(self, items=items, values=self.values[rows])
 
     def tables(self) -> FloatArray:
         """Per text, the answer of the first of two raters by the second's, shape (n_items, k, k).
@@ -345,17 +343,15 @@ class Agreement:
     """
 
     raters: tuple[str, ...]
-    n_done: dict[str, int]
+    n_done: Mapping[str, int]
     coefficients: tuple[Coefficient, ...]
     warnings: tuple[str, ...] = ()
     left_open: int = 0
 
     def get(self, question: str, statistic: str) -> Coefficient | None:
         """Return the coefficient of all raters together; None where there is none."""
-        for one in self.coefficients:
-            if (one.question, one.statistic) == (question, statistic):
-                return one
-        return None
+        by_name = {(one.question, one.statistic): one for one in self.coefficients}
+        return by_name.get((question, statistic))
 
 
 @dataclass(frozen=True)
@@ -409,22 +405,14 @@ def agreement(
         rows = [row for row in models.rows if row.rater == model and row.text_id in settled_texts]
         rows += [Label(*question, answer, PEOPLE) for question, answer in both.items() if answer]
         ratings = ratings_of(replace(labels, rows=tuple(rows)), (PEOPLE, model))
-        compared = _compared(ratings, (PEOPLE, model), of_two, names, resampling)
         n_of_both = {PEOPLE: len(settled_texts), model: len(of_model)}
+        compared = _compared(ratings, (PEOPLE, model), of_two, names, resampling, n_of_both)
         n_open = sum(answer is None for answer in both.values())
-        against.append(replace(compared, n_done=n_of_both, left_open=n_open))
+        against.append(replace(compared, left_open=n_open))
     pooled = (*of_two[:2], *kappas, "krippendorff_alpha")
-    return LabelAgreement(
-        replace(_compared(questions, raters, pooled, names, resampling), n_done=n_done),
-        tuple(
-            replace(
-                _compared(questions, pair, of_two, names, resampling),
-                n_done={rater: n_done[rater] for rater in pair},
-            )
-            for pair in pairs
-        ),
-        tuple(against),
-    )
+    of_all = _compared(questions, raters, pooled, names, resampling, n_done)
+    of_pairs = [_compared(questions, pair, of_two, names, resampling, n_done) for pair in pairs]
+    return LabelAgreement(of_all, tuple(of_pairs), tuple(against))
 
 
 def _compared(
@@ -433,10 +421,12 @@ def _compared(
     statistics: Sequence[str],
     names: Mapping[str, str],
     resampling: Resampling,
+    n_done: Mapping[str, int],
 ) -> Agreement:
     """Each question, then all codes together, then whole sets, by each statistic."""
+    n_done = {rater: n_done[rater] for rater in raters}
     if len(raters) < 2:
-        return Agreement(raters, {}, ())
+        return Agreement(raters, n_done, ())
     # Each code, then all codes together, then whole sets
     chosen_ratings = {key: one.between(*raters) for key, one in questions.items()}
     codes = [chosen_ratings[key] for key in names if key in chosen_ratings]
@@ -449,7 +439,7 @@ def _compared(
         for statistic in statistics
         if statistic != "positive_agreement" or question in names
     )
-    return Agreement(raters, {}, coefficients, tuple(paradoxes(codes, names)))
+    return Agreement(raters, n_done, coefficients, tuple(paradoxes(codes, names)))
 
 
 def ratings_of(
@@ -461,9 +451,7 @@ def ratings_of(
     """
     units = dict.fromkeys((one.text_id, one.unit) for one in labels.rows)
     row, column = ({name: i for i, name in enumerate(names)} for names in (units, raters))
-    answers_by_key: dict[str, dict[tuple[int, int], str]] = {
-        key: {} for key in (*fields, *labels.fields)
-    }
+    answers_by_key = {key: dict[tuple[int, int], str]() for key in (*fields, *labels.fields)}
     for one in labels.rows:
         place = row[one.text_id, one.unit], column[one.rater]
         answers_by_key[one.field][place] = folded(one.value)

@@ -15,12 +15,14 @@ import os
 import re
 import tomllib
 import types
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from difflib import get_close_matches
 from functools import cached_property, lru_cache
 from importlib.resources.abc import Traversable
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Generic, Literal, TypeVar, Union, get_args, get_origin
 from typing import get_type_hints as hints_of
@@ -156,11 +158,12 @@ class DataFile:
         """
         if self.form == "csv":
             return int(self.at(keys[:2])[""]) if keys[:1] == ("rows",) and len(keys) > 1 else 1
-        lines = key_lines(self.text)
         # A key that is missing has no line: the table that lacks it has one
-        while keys not in lines:
+        while not _has(self.table, keys):
             keys = keys[:-1]
-        return lines[keys]
+        # `tomllib` gives lines of syntax errors only: the first so many lines that hold the key
+        n_lines = range(1, self.text.count("\n") + 2)
+        return 1 + bisect_left(n_lines, True, key=lambda n: _has(_beginning(self.text, n), keys))
 
     def wrong(self, keys: Keys, message: str) -> DataError:
         """Return the error of what stands at `keys`: file, line, key and what was expected.
@@ -341,7 +344,9 @@ class DataFile:
     def _one_of(self, kinds: list[Any], keys: Keys, needed: bool) -> Any:
         """The value at `keys` as the one of several annotations that it fits."""
         value = self.at(keys)
-        records: dict[str, Any] = {_kind_of(kind): kind for kind in kinds if is_dataclass(kind)}
+        # Records are told apart by what their field "kind" may hold
+        hints = [(kind, _hints(kind).get("kind")) for kind in kinds if _shape(kind) is object]
+        records = {str((*get_args(_bare(hint)), "")[0]): kind for kind, hint in hints}
         if len(records) > 1:
             if "kind" not in value:
                 raise self.wrong(
@@ -369,7 +374,10 @@ class DataFile:
         """The elements of the list at `keys`, or of tables by name where records are listed."""
         value, head = self.at(keys), ".".join(key for key in keys if isinstance(key, str))
         tables = _shape(args[0]) in (object, dict)
-        if isinstance(value, dict) and tables and _has_name(args[0]):
+        by_name = _shape(args[0]) is object and isinstance(value, dict)
+        marks = _hints(_bare(args[0])).values() if by_name else ()
+        # Records that take the names of their tables
+        if any(KEY in getattr(hint, "__metadata__", ()) for hint in marks):
             return self._each(args[0], [(*keys, key) for key in value])
         if tables and not (isinstance(value, list) and all(isinstance(v, dict) for v in value)):
             raise self.wrong(keys, f"expected tables, each headed [[{head}]].")
@@ -384,6 +392,35 @@ class DataFile:
 
     def _expected(self, keys: Keys, need: str) -> DataError:
         return self.wrong(keys, f"expected {need}; got {self.at(keys)!r}.")
+
+
+def _has(value: Any, keys: Keys) -> bool:
+    """Whether a table holds a value at `keys`."""
+    try:
+        for key in keys:
+            value = value[key]
+    except (LookupError, TypeError):
+        return False
+    return True
+
+
+_ENDS = tuple(
+    quote + "".join(signs)
+    for n in range(7)
+    for signs in product("]}", repeat=n)
+    for quote in ("", '"""', "'''")
+)
+"""What may close the lists, tables and texts that are open at the end of a line."""
+
+
+@lru_cache(maxsize=64)
+def _beginning(text: str, n: int) -> dict[str, Any]:
+    """What the first `n` lines of valid TOML say, whatever they leave open closed."""
+    lines = "".join(f"{line}\n" for line in text.split("\n")[:n])
+    for end in _ENDS:
+        with suppress(tomllib.TOMLDecodeError):
+            return tomllib.loads(lines + end)
+    return {}
 
 
 _PYTHON: dict[Any, tuple[type, ...]] = {
@@ -425,19 +462,6 @@ def _shape(hint: Any) -> Any:
 @lru_cache(maxsize=64)
 def _hints(record: type) -> Mapping[str, Any]:
     return hints_of(record, include_extras=True)
-
-
-def _has_name(hint: Any) -> bool:
-    """Whether records of an annotation take the names of their tables."""
-    record = _bare(hint)
-    marks = (getattr(hint, "__metadata__", ()) for hint in _hints(record).values())
-    return is_dataclass(record) and any(KEY in mark for mark in marks)
-
-
-def _kind_of(record: Any) -> str:
-    """The kind that a record is for, where several are told apart by their key 'kind'."""
-    kinds = get_args(_bare(_hints(record).get("kind", str)))
-    return str(kinds[0]) if kinds else ""
 
 
 def read_datafile(path: str | Path, columns: tuple[str, ...] = ()) -> DataFile:
@@ -598,88 +622,3 @@ class Catalogue(Generic[T]):
             )
         name_of_file = path.absolute().parent.name if self.file else path.stem
         return self.read(name_of_file, read_datafile(path, self.columns))
-
-
-_TEXT = r'"(?:\\.|[^"\\\n])*"|' + r"'[^'\n]*'"
-_PART = rf"(?:{_TEXT}|[A-Za-z0-9_-]+)"
-_DOTTED = rf"{_PART}(?:[ \t]*\.[ \t]*{_PART})*"
-_KEY = re.compile(rf"(?P<head>\[\[?)?[ \t]*(?P<name>{_DOTTED})[ \t]*(=|\]\]?)")
-_TOKEN = re.compile(
-    r'(?P<text>"""(?:\\.|[^\\])*?"{3,5}|' + r"'''.*?'{3,5}|" + _TEXT + r")|"
-    r"(?P<sign>[\[\]{},\n])|(?P<blank>[ \t\r]+|\#[^\n]*)|(?P<bare>[^\[\]{},\n#\"']+)",
-    re.DOTALL,
-)
-
-
-@lru_cache(maxsize=2)
-def key_lines(text: str) -> dict[Keys, int]:
-    """Return the line of each key and element of TOML text that is known to be valid.
-
-    `tomllib` gives the lines of syntax errors only, so the text is walked once more, token by
-    token, which needs no grammar of values beyond where they end.
-    """
-    lines: dict[Keys, int] = {(): 1}
-    lists: dict[Keys, int] = {}  # lists of tables, and the place of the last table in each
-    within: Keys = ()  # the table whose pairs are read
-    opened: list[tuple[str, Keys, int]] = []  # lists and inline tables around: sign, way, place
-    line, counted_to = 1, 0
-    # A "key", "value", "element" comes next, or an "end" is due.
-    state, pos, way = "key", 0, within
-    while pos < len(text):
-        line, counted_to = line + text.count("\n", counted_to, pos), pos
-        if state == "key" and (key := _KEY.match(text, pos)):
-            parts = _parts(key["name"])
-            if key["head"]:
-                within = way = _table_way(parts, lists, is_list=key["head"] == "[[")
-                base, state = within[:0], "end"
-            else:
-                base = opened[-1][1] if opened else within
-                way, state = (*base, *parts), "value"
-            for n in range(len(base) + 1, len(way) + 1):
-                lines.setdefault(way[:n], line)  # tables may be opened again, further down
-            pos = key.end()
-            continue
-        token = _TOKEN.match(text, pos)
-        assert token is not None
-        sign, kind, pos = token[0], token.lastgroup, token.end()
-        if kind in ("text", "bare") or sign in ("[", "{"):
-            if state == "element":
-                way = (*opened[-1][1], opened[-1][2])
-                lines[way] = line
-            state = "end"
-        if sign in ("[", "{"):
-            opened.append((sign, way, 0))
-            state = "element" if sign == "[" else "key"
-        elif sign in ("]", "}"):
-            opened.pop()
-            state = "end"
-        elif sign == "," and opened:
-            around, base, place = opened.pop()
-            opened.append((around, base, place + 1))
-            state = "element" if around == "[" else "key"
-        elif sign == "\n" and not opened:
-            state = "key"
-    return lines
-
-
-def _parts(dotted: str) -> Keys:
-    """The parts of a key, as `tomllib` reads them."""
-    parts: Keys = ()
-    inner: Any = tomllib.loads(f"{dotted} = 0")
-    while isinstance(inner, dict):
-        ((part, inner),) = inner.items()
-        parts = (*parts, part)
-    return parts
-
-
-def _table_way(parts: Keys, lists: dict[Keys, int], *, is_list: bool) -> Keys:
-    """The way to the table under a header, through the last elements of the lists on it."""
-    way: Keys = ()
-    for i, part in enumerate(parts):
-        way = (*way, part)
-        last = i == len(parts) - 1
-        if last and is_list:
-            lists[way] = lists.get(way, -1) + 1
-        if way in lists and (is_list or not last):
-            way = (*way, lists[way])
-    return way

@@ -4,9 +4,7 @@ import pytest
 
 from portrayal.annotate.people import Character, extract_people
 from portrayal.errors import DataError
-from portrayal.raters.people import score_people
-from portrayal.raters.people.scores import STATISTICS
-from portrayal.raters.people.slots import compare, label, read_gold
+from portrayal.raters.people import STATISTICS, compare, label, read_gold, score_people
 
 
 def character(name, gender):
