@@ -14,10 +14,10 @@ from portrayal.errors import OptionError
 from portrayal.measure import Scope
 from portrayal.measure.clustered import corrected_inference, share_inference
 from portrayal.measure.corrected import IMPOSSIBLE, HandSums
+from portrayal.measure.scored import ScoredUnits
 from portrayal.raters.labels import YES, Labels, settled
 from portrayal.records import Interval, Null
 from portrayal.stats import benjamini_hochberg, chance_p, chance_range, count_by_chance, wilson
-from portrayal.stats.two_phase import Labelled
 
 EVERYONE = "all texts"
 """The group where a project names none."""
@@ -230,12 +230,13 @@ def code_prevalence(
         by_hand = [i for i, name in enumerate(names) if name in codes_of]
         keys_by_hand = [codes_of[names[i]] for i in by_hand]
         truth = np.array([[float(key in one) for key in keys] for one in keys_by_hand])
-        truth, ones = truth.reshape(len(by_hand), len(keys)), np.ones_like(read_marks)
         # Taken as drawn at random among the group's texts, so all weigh the same
         weight = np.full(len(by_hand), len(names) / max(len(by_hand), 1))
-        of_all = Labelled(code, np.ones(len(names)), (read_marks, ones))
-        hand = Labelled(code[by_hand], weight, (read_marks[by_hand], ones[by_hand]))
-        sums = HandSums.of(of_all, hand, (truth, ones[by_hand]), int(code.max()) + 1, rater)
+        ones = np.ones((len(names), 1))
+        everyone = ScoredUnits(code, ones[:, 0], read_marks, (ones,))
+        hand = ScoredUnits(code[by_hand], weight, read_marks[by_hand], (ones[by_hand],))
+        by_people = hand.scored(truth.reshape(len(by_hand), len(keys)))
+        sums = HandSums.of(everyone, hand, by_people, rater)
         share = corrected_inference(sums.sums, scope)
         for i, key in enumerate(keys):
             reason = sums.too_few(i, {"code": key}) or (

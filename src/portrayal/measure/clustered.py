@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from portrayal.measure.corrected import IMPOSSIBLE, HandSums
 from portrayal.measure.scope import Scope
+from portrayal.measure.scored import ScoredUnits
 from portrayal.records import (
     BASIS,
     CORRECTED,
@@ -195,6 +196,23 @@ class GroupSums:
     weight: FloatArray | None = None
     cluster: str = "prompt"
     hand: HandSums | None = None
+
+    @classmethod
+    def of(
+        cls,
+        units: ScoredUnits,
+        names: Sequence[str],
+        groups: Sequence[Mapping[str, str]],
+        **options: Any,
+    ) -> "GroupSums":
+        """Sum scored units by cluster; `names` are those of the clusters, by code.
+
+        `options` are further fields, such as `hand`, or the `squares` of fractional units.
+        """
+        clusters = [names[code] for code in units.clusters.tolist()]
+        upper, n_upper, *second = units.sums()
+        options |= dict(zip(("lower", "n_lower"), second, strict=False))
+        return cls(clusters, groups, upper, n_upper, **options)
 
     def _with_hand(
         self,

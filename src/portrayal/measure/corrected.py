@@ -13,6 +13,7 @@ import numpy as np
 
 from portrayal.annotate.scores import AGENCY, SENTIMENT, TOXICITY
 from portrayal.errors import DataError
+from portrayal.measure.scored import ScoredUnits
 from portrayal.raters import HandTable
 from portrayal.run.directory import Run
 from portrayal.run.files import read_parquet
@@ -20,7 +21,7 @@ from portrayal.run.reading import read_chosen
 from portrayal.stats import upper_of_none
 from portrayal.stats.design_effect import effective_number
 from portrayal.stats.tails import normal_sf
-from portrayal.stats.two_phase import Labelled, TwoPhase, two_phase
+from portrayal.stats.two_phase import TwoPhase, two_phase
 from portrayal.types import FloatArray, IntArray
 
 IMPOSSIBLE = "after the correction the share lies outside 0–1, or nobody is left"
@@ -68,28 +69,45 @@ class HandSums:
     @classmethod
     def of(
         cls,
-        everyone: Labelled,
-        hand: Labelled,
-        truth: tuple[FloatArray, ...],
-        n_prompts: int,
+        everyone: ScoredUnits,
+        hand: ScoredUnits,
+        truth: ScoredUnits,
         note: str,
         *,
+        clusters: IntArray | None = None,
         unit: str = "text",
         two_sides: bool = False,
         start: float = 0.0,
         slope: float = 1.0,
     ) -> "HandSums":
-        """Correct sums; arguments as of `two_phase`.
+        """Correct the sums of all units by what people say of some of them.
 
-        With `two_sides` the third and fourth sums are of another group, and both need labels.
+        Parameters
+        ----------
+        everyone, hand
+            All units as they are scored, and the labelled ones, whose weight says how many units
+            each stands for.
+        truth
+            The labelled ones as people score them.
+        note
+            Who labelled.
+        clusters
+            Codes of the clusters that the sums are of; those of `everyone` by default.
+        unit, start, slope
+            As the attributes.
+        two_sides
+            Whether the second means are of other groups, which need labels as well.
         """
-        sums = two_phase(everyone, hand, truth, n_prompts)
-        labelled = np.full(truth[0].shape[1], float(len(hand.prompt)))
+        codes = everyone.clusters if clusters is None else clusters
+        sample, by_people = hand.labelled(codes), truth.terms
+        sums = two_phase(everyone.labelled(codes), sample, by_people, len(codes))
+        labelled = np.full(by_people[0].shape[1], float(len(sample.prompt)))
         fewer = labelled
         # By either label, as a group that the scorer misses altogether can still be corrected
-        carried = effective_number(np.maximum(truth[0], hand.terms[0]))
+        either = [np.maximum(*both) for both in zip(by_people, sample.terms, strict=True)]
+        carried = effective_number(either[0])
         if two_sides:
-            sides = [np.maximum(truth[i], hand.terms[i]) > 0 for i in (1, 3)]
+            sides = either[1] > 0, either[3] > 0
             labelled = (sides[0] | sides[1]).sum(0).astype(np.float64)
             # The side with fewer labels is what limits a difference
             carried = fewer = np.minimum(*(side.sum(0) for side in sides)).astype(np.float64)
@@ -104,16 +122,6 @@ class HandSums:
         carried = upper.carried + lower.carried
         return cls(sums, fewer, carried, fewer, False, unit, upper.note, roles=roles)
 
-    @classmethod
-    def of_contrast(
-        cls, pool: "MeanParts", hand: "MeanParts", truth: FloatArray, marks: "HandMarks", unit: str
-    ) -> "HandSums":
-        """Correct the difference of two means of scores; `truth` is what people say of `hand`."""
-        all_, some = (Labelled(p.prompt, p.weight, p.terms(p.score)) for p in (pool, hand))
-        n, span = int(pool.prompt.max(initial=-1)) + 1, marks.marks.high - marks.marks.low
-        shared: dict[str, Any] = {"unit": unit, "two_sides": True, "slope": span}
-        return cls.of(all_, some, hand.terms(truth), n, marks.note, **shared)
-
     def too_few(self, i: int, group: Mapping[str, str]) -> str | None:
         """Return why group `i` cannot be corrected; None where it can."""
         n = int(self.fewer[i])
@@ -123,32 +131,6 @@ class HandSums:
                 f"needs {FEWEST // 2} or more of each"
             )
         return too_few({self.unit: int(self.labelled[i])}, group, float(self.carried[i]))
-
-
-@dataclass(frozen=True, eq=False)
-class MeanParts:
-    """Units as parts of two means whose difference is estimated, in k columns.
-
-    Attributes
-    ----------
-    prompt, weight
-        Independent unit of each, and how many units it stands for, shape (n,).
-    score
-        In 0–1, shape (n,).
-    first, second
-        Which part of either mean one unit is, shape (n, k).
-    """
-
-    prompt: IntArray
-    weight: FloatArray
-    score: FloatArray
-    first: FloatArray
-    second: FloatArray
-
-    def terms(self, score: FloatArray) -> tuple[FloatArray, ...]:
-        """Return what each unit adds to the four sums of the difference."""
-        number, sides = score[:, np.newaxis], (self.first, self.second)
-        return tuple(x for side in sides for x in (side * number, side))
 
 
 ORIGINAL = "original:"

@@ -18,9 +18,8 @@ from portrayal.measure.clustered import (
     corrected_estimate,
     corrected_inference,
     estimates_of,
-    sums_by,
 )
-from portrayal.measure.groups.by_hand import hand_sums
+from portrayal.measure.corrected import HandSums
 from portrayal.measure.groups.texts import (
     TEXT,
     GroupStratum,
@@ -30,6 +29,7 @@ from portrayal.measure.groups.texts import (
     UnitRows,
 )
 from portrayal.measure.scope import Scope
+from portrayal.measure.scored import ScoredUnits
 from portrayal.records import ALL, Estimate, Null, Status, Test
 from portrayal.registry import Component
 from portrayal.stats import benjamini_yekutieli, divide, fisher_p, infer_lifts
@@ -39,7 +39,6 @@ from portrayal.types import BoolArray, FloatArray, IntArray
 
 WITHIN = "texts exchanged within prompts; t over prompts; the larger p"
 OVERALL = "whole prompts exchange their texts' attributes (Pearson III), and texts within prompts"
-_ROWS_AT_ONCE = 4096
 SOURCE = (
     "Brin, Motwani, Ullman & Tsur 1997 (lift, there interest); Mantel & Haenszel 1959 (within "
     "prompts)"
@@ -79,7 +78,7 @@ class CrossedSide(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Crossed:
-    """The same texts by what two sides show of them; columns are pairs, by group and attribute.
+    """The same texts by what two sides show of them.
 
     Attributes
     ----------
@@ -90,44 +89,46 @@ class Crossed:
     seen_by
         How they were seen ("words and labels").
     hand
-        The texts that people labelled, as they were seen and as people say, how many texts each
-        stands for, and who labelled; None where there are none.
+        The texts that people labelled, as they were seen and as people say, and who labelled; None
+        where there are none.
     """
 
     rows: UnitRows
     group: CrossedSide
     attribute: CrossedSide
-    seen_by: str
-    hand: "tuple[Crossed, Crossed, FloatArray, str] | None" = None
+    seen_by: str = ""
+    hand: "tuple[Crossed, Crossed, str] | None" = None
 
     @property
-    def pairs(self) -> list[tuple[str, str]]:
-        """Group and attribute of each column."""
-        return [*product(self.group.keys, self.attribute.keys)]
+    def both_known(self) -> BoolArray:
+        """Of which texts both are known, shape (n,)."""
+        return self.group.is_known & self.attribute.is_known
 
     @property
-    def both_known(self) -> FloatArray:
-        """1 for texts of which both are known, else 0, shape (n,)."""
-        return (self.group.is_known & self.attribute.is_known).astype(np.float64)
+    def pairs(self) -> list[dict[str, str]]:
+        """What each column is of, by group and attribute."""
+        names = self.group.name, self.attribute.name
+        pairs = product(self.group.keys, self.attribute.keys)
+        return [dict(zip(names, pair, strict=True)) for pair in pairs]
 
-    def terms(self, rows: slice = slice(None)) -> tuple[FloatArray, ...]:
-        """Whether a text shows both, the group, the attribute; and if both are known, (n, k)."""
-        both_known = self.both_known[rows, np.newaxis]
-        n_groups, n_attributes = len(self.group.keys), len(self.attribute.keys)
+    def table(self, inside: BoolArray, groups: slice = slice(None)) -> ScoredUnits:
+        """Return these texts, with each attribute a score of the texts of each group, and of all.
+
+        `groups` are some of the groups, shape (n_groups,).
+        """
         # A text that one of the sources cannot tell would count as one without the group
-        group = np.repeat(self.group.indicators[rows] * both_known, n_attributes, axis=1)
-        attribute = np.tile(self.attribute.indicators[rows] * both_known, (1, n_groups))
-        return group * attribute, group, attribute, np.repeat(both_known, group.shape[1], axis=1)
+        known = self.both_known[inside, np.newaxis].astype(np.float64)
+        shown = self.group.indicators[inside, groups] * known
+        score = np.tile(self.attribute.indicators[inside], (1, shown.shape[1]))
+        members = np.repeat(shown, len(self.attribute.keys), axis=1), known
+        return ScoredUnits(self.rows.prompt[inside], self.rows.count[inside], score, members)
 
-    def sums(self, stratum: GroupStratum, n_prompts: int) -> FloatArray:
-        """Sum the terms of the texts of a stratum by prompt, shape (4, n_prompts, k)."""
-        total = np.zeros((4, n_prompts, len(self.pairs)))
-        count = (self.rows.count * stratum.has(self.rows))[:, np.newaxis]
-        for start in range(0, len(count), _ROWS_AT_ONCE):  # so that memory stays flat
-            chunk = slice(start, start + _ROWS_AT_ONCE)
-            prompt = self.rows.prompt[chunk]
-            total += [sums_by(prompt, n_prompts, x * count[chunk]) for x in self.terms(chunk)]
-        return total
+    def sums(self, stratum: GroupStratum, clusters: IntArray) -> FloatArray:
+        """Sum the texts of a stratum by prompt, shape (4, n_clusters, k)."""
+        inside, n_groups = stratum.has(self.rows), len(self.group.keys)
+        # One group at a time, so that memory stays flat
+        tables = (self.table(inside, slice(i, i + 1)) for i in range(n_groups))
+        return np.concatenate([np.stack(units.sums(clusters)) for units in tables], axis=2)
 
 
 def crossings(texts: GroupTexts) -> Iterator[Crossed]:
@@ -137,10 +138,9 @@ def crossings(texts: GroupTexts) -> Iterator[Crossed]:
         # Two sources of one factor would be associated with themselves.
         if one.factor is other.factor or one.rows is not other.rows:
             continue
-        of_one, of_other = (texts.hand.get((u.name, u.source.name)) for u in (one, other))
-        hand = None
-        if of_one is not None and of_other is not None:
-            hand = _both_labelled(of_one, of_other)
+        hand, labelled = None, [texts.hand.get((u.name, u.source.name)) for u in (one, other)]
+        if labelled[0] is not None and labelled[1] is not None:
+            hand = _both_labelled(labelled[0], labelled[1])
         sides = CrossedSide.of(one), CrossedSide.of(other)
         yield Crossed(one.rows, *sides, f"{one.source.name} and {other.source.name}", hand)
     for name, units in product(texts.by, of_texts):
@@ -149,26 +149,25 @@ def crossings(texts: GroupTexts) -> Iterator[Crossed]:
             stratum = CrossedSide.of_stratum(texts, name, units.rows.prompt)
             return Crossed(units.rows, stratum, CrossedSide.of(units), units.source.name)
 
-        hand, labelled = None, texts.hand.get((units.name, units.source.name))
-        if labelled is not None:
-            guess, truth = by_stratum(labelled.guess), by_stratum(labelled.truth)
-            hand = guess, truth, labelled.weight, labelled.note
+        hand, by_people = None, texts.hand.get((units.name, units.source.name))
+        if by_people is not None:
+            hand = by_stratum(by_people.guess), by_stratum(by_people.truth), by_people.note
         yield replace(by_stratum(units), hand=hand)
 
 
-def _both_labelled(one: HandTexts, other: HandTexts) -> tuple[Crossed, Crossed, FloatArray, str]:
+def _both_labelled(one: HandTexts, other: HandTexts) -> tuple[Crossed, Crossed, str]:
     """The texts of which people labelled both factors: only these say how they go together."""
     names = sorted({*one.names} & {*other.names})
     rows = [np.array([side.names.index(n) for n in names], dtype=np.int64) for side in (one, other)]
     guess, truth = (
-        Crossed(first.rows, CrossedSide.of(first), CrossedSide.of(second.take(rows[1])), "")
-        for first, second in (
-            (one.guess.take(rows[0]), other.guess),
-            (one.truth.take(rows[0]), other.truth),
+        Crossed(
+            one.guess.rows.take(rows[0]),
+            CrossedSide.of(first.take(rows[0])),
+            CrossedSide.of(second.take(rows[1])),
         )
+        for first, second in ((one.guess, other.guess), (one.truth, other.truth))
     )
-    note = " and ".join(dict.fromkeys((one.note, other.note)))
-    return guess, truth, one.weight[rows[0]], note
+    return guess, truth, " and ".join(dict.fromkeys((one.note, other.note)))
 
 
 def association(group_texts: GroupTexts, scope: Scope) -> Iterator[Estimate]:
@@ -190,10 +189,9 @@ def _of_stratum(
     texts: GroupTexts, crossed: Sequence[Crossed], stratum: GroupStratum, scope: Scope
 ) -> Iterator[Estimate]:
     # Pairs of all crossings of factors form one family of tests.
-    of_column = [(one, column) for one in crossed for column in range(len(one.pairs))]
-    counts = PairCounts(
-        *np.concatenate([one.sums(stratum, len(texts.prompts)) for one in crossed], axis=2)
-    )
+    codes = np.arange(len(texts.prompts))
+    of_column = [(one, pair) for one in crossed for pair in one.pairs]
+    counts = PairCounts(*np.concatenate([one.sums(stratum, codes) for one in crossed], axis=2))
     both, group, attribute, total = counts.sums
     # Fisher's p of what never occurs is 1, and would count among the tests that are adjusted.
     fisher = np.where((group > 0) & (attribute > 0), fisher_p(*counts.sums), np.nan)
@@ -214,7 +212,7 @@ def _of_stratum(
     method = np.where(lifts.within, WITHIN, OVERALL)
     columns = {field.name: getattr(lifts, field.name) for field in fields(Clustered)}
     result = Inference(**columns, method=method, tested="")
-    by_hand = _corrected(texts, crossed, stratum, lifts.overall, scope)
+    by_hand = _corrected(crossed, stratum, codes, lifts.overall, scope)
 
     def own(i: int) -> dict[str, Any]:
         one = of_column[i][0]
@@ -244,52 +242,41 @@ def _of_stratum(
     upper, n_upper, lower, n_lower = (
         np.where(lifts.within, *sides) for sides in zip(within, overall, strict=True)
     )
-    groups = [_pair(one, column) for one, column in of_column]
+    groups = [pair for _, pair in of_column]
     sums = GroupSums(texts.prompts, groups, upper, n_upper, lower=lower, n_lower=n_lower)
     yield from estimates_of(
         ASSOCIATION, sums, result, scope, own, form="ratio", by_hand=by_hand, statistic="ratio"
     )
 
 
-def _pair(crossed: Crossed, column: int) -> dict[str, str]:
-    group, attribute = crossed.pairs[column]
-    return {crossed.group.name: group, crossed.attribute.name: attribute}
-
-
 def _corrected(
-    texts: GroupTexts,
     crossed: Sequence[Crossed],
     stratum: GroupStratum,
+    clusters: IntArray,
     naive: FloatArray,
     scope: Scope,
 ) -> dict[int, Estimate]:
     """Return the lifts over all texts as labels by hand correct them, by index of the pair."""
     estimates: dict[int, Estimate] = {}
-    codes, first = np.arange(len(texts.prompts)), 0
+    first = 0
     for one in crossed:
         if one.hand is not None:
-            guess, truth, weight, note = one.hand
-            size = one.rows.count * one.both_known
-            everyone, sample = (one.rows, size, one.terms()), (guess.rows, weight, guess.terms())
-            hand = hand_sums(everyone, sample, truth.terms(), note, (stratum, codes))
+            *sides, note = one.hand
+            guess, truth = (side.table(stratum.has(side.rows)) for side in sides)
+            everyone = one.table(stratum.has(one.rows) & one.both_known)
+            hand = HandSums.of(everyone, guess, truth, note, clusters=clusters)
             # Over all texts: labels are too few to correct within prompts
             lifts = corrected_inference(hand.sums, scope, "ratio")
-            common = {
+            fields = {
                 "statistic": "ratio",
                 "strata": {**stratum.labels, "seen_by": one.seen_by},
-                "n_texts": int(size[stratum.has(one.rows)].sum()),
+                "n_texts": int(everyone.weight.sum()),
                 "instruments": scope.instruments,
             }
-            for column in range(len(one.pairs)):
-                group = {"group": _pair(one, column)}
-                estimates[first + column] = corrected_estimate(
-                    ASSOCIATION,
-                    hand,
-                    lifts,
-                    column,
-                    scope,
-                    common | group,
-                    naive=float(naive[first + column]),
+            for i, pair in enumerate(one.pairs):
+                column, of_pair = first + i, fields | {"group": pair}
+                estimates[column] = corrected_estimate(
+                    ASSOCIATION, hand, lifts, i, scope, of_pair, naive=float(naive[column])
                 )
         first += len(one.pairs)
     return estimates

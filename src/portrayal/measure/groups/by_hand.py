@@ -10,57 +10,13 @@ import numpy as np
 from portrayal.annotate.group_labels import GROUP, NONE, SEVERAL, UNKNOWN, GroupResponse, said_of
 from portrayal.annotate.groups import of_cell, text_sources
 from portrayal.errors import DataError
-from portrayal.measure.corrected import HandSums, labelled_texts, picked
-from portrayal.measure.groups.texts import (
-    TEXT,
-    GroupStratum,
-    GroupTexts,
-    HandTexts,
-    UnitRows,
-    units_of,
-)
+from portrayal.measure.corrected import labelled_texts, picked
+from portrayal.measure.groups.texts import TEXT, GroupTexts, HandTexts, UnitRows, units_of
 from portrayal.raters import HandTable
 from portrayal.reference.factors import ColumnSource, Factor, spelling_key
 from portrayal.run.directory import Run
 from portrayal.run.reading import read_chosen
 from portrayal.run.stages import Stage
-from portrayal.stats.two_phase import Labelled
-from portrayal.types import FloatArray, IntArray
-
-Terms = tuple[FloatArray, ...]
-"""What one unit of each row adds to each sum, shape (n, k) each."""
-
-
-def hand_sums(
-    everyone: tuple[UnitRows, FloatArray, Terms],
-    hand: tuple[UnitRows, FloatArray, Terms],
-    truth: Terms,
-    note: str,
-    place: tuple[GroupStratum, IntArray],
-) -> HandSums:
-    """Return the sums of a stratum as labels by hand correct them.
-
-    Parameters
-    ----------
-    everyone, hand
-        All units, and the labelled ones: their rows, how many units each row stands for, shape
-        (n,), and their terms as they were seen.
-    truth
-        The terms of the labelled ones as people say.
-    note
-        Who labelled.
-    place
-        The stratum, and the codes of the prompts that the sums are of, in order.
-    """
-    stratum, codes = place
-
-    def labelled(rows: UnitRows, weight: FloatArray, terms: Terms) -> Labelled:
-        inside = stratum.has(rows) & (weight > 0)
-        prompt = np.searchsorted(codes, rows.prompt[inside])
-        return Labelled(prompt, weight[inside], tuple(x[inside] for x in terms))
-
-    people = labelled(*hand[:2], truth).terms
-    return HandSums.of(labelled(*everyone), labelled(*hand), people, len(codes), note)
 
 
 def with_hand_labels(
@@ -100,18 +56,16 @@ def with_hand_labels(
         # Sorted, so that sums do not depend on the order of the labels
         names = [name for name in sorted(by_name) if by_name[name].get("error") is None]
         columns_read: dict[str, list[Any]] = {c: [by_name[n][c] for n in names] for c in columns}
-        rows = UnitRows.of({**columns_read, "n": [1.0] * len(names)}, texts.codes)
+        # all texts that could be read: what the labels stand for
+        count = observed.rows.count
+        size = count[observed.readable].sum() / max(len(names), 1)
+        weight = table.weights(factor.name, [(name, "") for name in names], size)
+        rows = UnitRows.of({**columns_read, "n": weight.tolist()}, texts.codes)
         guesses = [said_of(by_name[name]["said"])[places[key]] for name in names]
         guess = units_of(factor, source, rows, guesses)
         # Labels are read as the source is, so that both sides count alike
         answers = [(_of_label(factor, labels[name, ""], table.path),) for name in names]
         truth = units_of(factor, source, rows, answers)
-        # all texts that could be read: what the labels stand for
-        count = observed.rows.count
-        size = count[observed.readable].sum()
-        weight = table.weights(
-            factor.name, [(name, "") for name in names], size / max(len(names), 1)
-        )
         note = table.note(factor.name)
         # Without chances of the draw labels count as drawn at random, so what speaks against that
         # is said.
@@ -120,7 +74,7 @@ def with_hand_labels(
                 np.c_[side.indicators, side.decided] for side in (observed, guess)
             )
             note += picked(sample, count @ population / max(count.sum(), 1.0))
-        hand[key] = HandTexts(guess, truth, weight, note, tuple(names))
+        hand[key] = HandTexts(guess, truth, note, tuple(names))
     return replace(texts, hand=hand)
 
 

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from portrayal.annotate.group_labels import NONE, SEVERAL, STATUSES, UNKNOWN, UNREAD
-from portrayal.measure.clustered import GroupSums, estimates_of, sums_by
-from portrayal.measure.groups.by_hand import hand_sums
+from portrayal.measure.clustered import GroupSums, estimates_of
+from portrayal.measure.corrected import HandSums
 from portrayal.measure.groups.texts import TEXT, GroupStratum, GroupTexts, GroupUnits
 from portrayal.measure.scope import Scope
+from portrayal.measure.scored import ScoredUnits
 from portrayal.measure.stories.representation import binomial_null
 from portrayal.records import ALL, Estimate, Null
 from portrayal.reference.factors import FactorBaseline, ModelSource
@@ -62,34 +63,22 @@ def _sums(
     group_texts: GroupTexts, units: GroupUnits, stratum: GroupStratum, quantity: Quantity
 ) -> GroupSums:
     """The units of a stratum by prompt, and what labels by hand make of them."""
-    rows, inside = units.rows, stratum.has(units.rows)
-    # Prompts of this stratum only, numbered anew.
-    codes, code = np.unique(rows.prompt[inside], return_inverse=True)
 
-    def terms(of: GroupUnits) -> tuple[FloatArray, FloatArray]:
-        upper, counted = quantity(of)
-        return upper, np.repeat(counted[:, np.newaxis] * 1.0, len(of.keys), axis=1)
+    def table(of: GroupUnits, inside: BoolArray) -> ScoredUnits:
+        score, counted = quantity(of)
+        member = counted[:, np.newaxis].astype(np.float64)
+        return ScoredUnits(of.rows.prompt, of.rows.count, score, (member,)).take(inside)
 
-    upper, total = terms(units)
-
-    def by_prompt(values: FloatArray) -> FloatArray:
-        return sums_by(code, len(codes), (values * rows.count[:, np.newaxis])[inside])
-
-    sums = GroupSums(
-        [group_texts.prompts[i] for i in codes.tolist()],
-        [{units.name: key} for key in units.keys],
-        by_prompt(upper),
-        by_prompt(total),
-        by_prompt(upper**2),
-    )
-    hand = group_texts.hand.get((units.name, units.source.name))
-    if hand is None:
-        return sums
-    # The texts that could be read: people may have labelled any of them
-    everyone = rows, rows.count * units.readable, (upper, total)
-    sample = hand.guess.rows, hand.weight, terms(hand.guess)
-    place = stratum, codes
-    return replace(sums, hand=hand_sums(everyone, sample, terms(hand.truth), hand.note, place))
+    inside, hand = stratum.has(units.rows), group_texts.hand.get((units.name, units.source.name))
+    scored, corrected = table(units, inside), None
+    if hand is not None:
+        guess, truth = (table(of, stratum.has(of.rows)) for of in (hand.guess, hand.truth))
+        # The texts that could be read: people may have labelled any of them
+        everyone = table(units, inside & units.readable)
+        corrected = HandSums.of(everyone, guess, truth, hand.note, clusters=scored.clusters)
+    groups = [{units.name: key} for key in units.keys]
+    squares = scored.squares()
+    return GroupSums.of(scored, group_texts.prompts, groups, squares=squares, hand=corrected)
 
 
 def _of_stratum(

@@ -172,9 +172,7 @@ class HandTexts:
     Attributes
     ----------
     guess, truth
-        What the source and what people see in them.
-    weight
-        How many texts each stands for, shape (n,).
+        What the source and what people see in them; the rows say how many texts each stands for.
     note
         Who labelled them, and what speaks against their being drawn at random.
     names
@@ -183,7 +181,6 @@ class HandTexts:
 
     guess: GroupUnits
     truth: GroupUnits
-    weight: FloatArray
     note: str
     names: tuple[str, ...]
 

@@ -26,9 +26,10 @@ from portrayal.measure.clustered import (
     estimates_of,
     sums_by,
 )
-from portrayal.measure.corrected import HandSums, MeanParts
+from portrayal.measure.corrected import HandSums
 from portrayal.measure.matched.sets import REFUSED, HandHalves, MatchedSets
 from portrayal.measure.scope import Scope
+from portrayal.measure.scored import ScoredUnits
 from portrayal.records import (
     ALL,
     MINUS,
@@ -236,24 +237,19 @@ def hand_difference(
     low, span = hand.marks.marks.low, hand.marks.marks.high - hand.marks.marks.low
     valid = ~np.isnan(value) & inside[:, np.newaxis]
     weights, answers = weights_within(valid, first), np.maximum(sets.n_answers, 1)
-    # nonzero goes by sets, so that halves and their sources stay in step.
-    codes, code = np.unique(sets.source[np.nonzero(valid)[0]], return_inverse=True)
 
-    def parts(
-        row: IntArray, half: IntArray, code: IntArray, n: FloatArray, x: FloatArray
-    ) -> MeanParts:
+    def parts(row: IntArray, half: IntArray, n: FloatArray, x: FloatArray) -> ScoredUnits:
         share = (weights[row, half] / answers[row, half])[:, np.newaxis]
         sides = np.maximum(share, 0.0), np.maximum(-share, 0.0)
-        return MeanParts(code, n, (x - low) / span, *sides)
+        return ScoredUnits(sets.source[row], n, (x - low) / span, sides)
 
     # Everyone: each half of a set that has a score.
     row, half = np.nonzero(valid)
-    everyone = parts(row, half, code, answers[row, half].astype(np.float64), value[row, half])
+    everyone = parts(row, half, answers[row, half].astype(np.float64), value[row, half])
     mask = valid[hand.at, hand.half]
-    hand_code = np.searchsorted(codes, sets.source[hand.at[mask]])
-    weight = hand.marks.weight[mask]
-    labelled = parts(hand.at[mask], hand.half[mask], hand_code, weight, hand.said[mask])
-    return HandSums.of_contrast(everyone, labelled, hand.marks.truth[mask], hand.marks, "text")
+    labelled = parts(hand.at[mask], hand.half[mask], hand.marks.weight[mask], hand.said[mask])
+    truth = labelled.scored(hand.marks.truth[mask])
+    return HandSums.of(everyone, labelled, truth, hand.marks.note, two_sides=True, slope=span)
 
 
 def exchange_fields(sums: GroupSums, scope: Scope, *labels: str) -> Callable[[int], dict[str, Any]]:

@@ -15,13 +15,13 @@ from portrayal.measure.corrected import (
     ORIGINAL,
     HandMarks,
     HandSums,
-    MeanParts,
     hand_marks,
     picked,
     sentence_number,
 )
 from portrayal.measure.pairs.levels import lexicon_columns, sentence_groups
 from portrayal.measure.pairs.table import FULL, Level, Paired, PairStratum, Texts
+from portrayal.measure.scored import ScoredUnits
 from portrayal.raters import HandTable
 from portrayal.run.directory import Run
 from portrayal.types import BoolArray, FloatArray, IntArray
@@ -76,11 +76,11 @@ class ScoredSentences(NamedTuple):
     weight: FloatArray
     score: FloatArray
 
-    def parts(self, share: FloatArray, prompt: IntArray, m: int) -> MeanParts:
+    def parts(self, share: FloatArray, m: int) -> ScoredUnits:
         """Return them as parts of the means of m groups, of either side."""
         of, row = np.zeros((2, len(share), m)), np.arange(len(share))
         of[self.side, row, self.group] = share
-        return MeanParts(prompt, self.weight, self.score, of[0], of[1])
+        return ScoredUnits(self.pair, self.weight, self.score, (of[0], of[1]))
 
     def chosen(self, which: BoolArray) -> "ScoredSentences":
         """Return some of them."""
@@ -162,9 +162,12 @@ def corrected_changes(
             totals = np.bincount(cells[0], full.weight, 2 * m)
             of_each = totals / np.maximum(np.bincount(cells[1], minlength=2 * m), 1)
             sample = sample._replace(weight=of_each[cells[1]])
-        codes = np.unique(paired.pair[rows])
-        everyone, by_people = (
-            obs.parts(share[obs[:3]], np.searchsorted(codes, obs.pair), m) for obs in (full, sample)
+        everyone, guess = (obs.parts(share[obs[:3]], m) for obs in (full, sample))
+        truth = guess.scored(hand.truth[inside[1]])
+        yield HandSums.of(
+            *(everyone, guess, truth, hand.note),
+            clusters=np.unique(paired.pair[rows]),
+            unit="sentence",
+            two_sides=True,
+            slope=hand.marks.high - hand.marks.low,
         )
-        truth = hand.truth[inside[1]]
-        yield HandSums.of_contrast(everyone, by_people, truth, hand, "sentence")

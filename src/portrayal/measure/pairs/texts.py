@@ -18,11 +18,11 @@ from portrayal.measure.corrected import HandMarks, HandSums
 from portrayal.measure.pairs.estimates import ROUNDING
 from portrayal.measure.pairs.table import UNREADABLE, Paired, Texts
 from portrayal.measure.scope import Scope
+from portrayal.measure.scored import ScoredUnits
 from portrayal.records import ALL, OUTCOMES, REFERENCE, Estimate, Null, Test
 from portrayal.registry import Component
 from portrayal.stats import divide, exact_test
-from portrayal.stats.two_phase import Labelled
-from portrayal.types import BoolArray, FloatArray
+from portrayal.types import BoolArray, FloatArray, IntArray
 
 _MCNEMAR = "exact McNemar test against the base form, over headlines asked under both"
 _ORIGINALS = "mean of the originals"
@@ -105,15 +105,14 @@ def refusals(
 
 
 def _by_hand(texts: Texts, inside: BoolArray, refused: FloatArray, marks: HandMarks) -> HandSums:
+    def units(rows: IntArray, weight: FloatArray) -> ScoredUnits:
+        return ScoredUnits(texts.pair[rows], weight, refused[rows], (np.ones((len(rows), 1)),))
+
     rows = np.array([row["position"] for row in marks.rows], dtype=np.int64)
-    mask = inside[rows]
-    labels, code = np.unique(texts.pair[inside], return_inverse=True)
-    column, guess = refused[inside, np.newaxis], refused[rows[mask], np.newaxis]
-    everyone = Labelled(code, np.ones(len(code)), (column, np.ones_like(column)))
-    hand_code, truth = np.searchsorted(labels, texts.pair[rows[mask]]), marks.truth[mask]
-    hand = Labelled(hand_code, marks.weight[mask], (guess, np.ones_like(guess)))
-    people = truth[:, np.newaxis], np.ones_like(guess)
-    return HandSums.of(everyone, hand, people, len(labels), marks.note)
+    mask, read = inside[rows], np.flatnonzero(inside)
+    labelled = units(rows[mask], marks.weight[mask])
+    everyone, truth = units(read, np.ones(len(read))), labelled.scored(marks.truth[mask])
+    return HandSums.of(everyone, labelled, truth, marks.note)
 
 
 def _against(

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from portrayal.measure.corrected import HandSums, labelled_texts
+from portrayal.measure.scored import ScoredUnits
 from portrayal.measure.stories.strata import Stratum, group_features
 from portrayal.measure.stories.tally import (
     DOMINANT,
@@ -19,6 +20,7 @@ from portrayal.measure.stories.tally import (
     NO_SLOT,
     ROLES,
     SUBORDINATE,
+    Characters,
     Likelihoods,
     Tally,
 )
@@ -28,7 +30,6 @@ from portrayal.raters.people import people_of
 from portrayal.run.directory import Run
 from portrayal.run.reading import read_chosen
 from portrayal.run.stages import Stage
-from portrayal.stats.two_phase import Labelled
 from portrayal.types import FloatArray, IntArray
 
 _COLUMNS = ["text_id", "subject_name", "subject_gender", "object_name", "object_gender", "error"]
@@ -69,23 +70,23 @@ class HandSample:
     def _of_role(self, stratum: Stratum, role: int, crossed: bool) -> HandSums:
         tally, people = self.tally, self.tally.characters
 
-        def terms(name: IntArray, gender: IntArray) -> tuple[FloatArray, FloatArray]:
-            features = group_features(tally, name, gender, crossed=crossed)
-            return features.numerator, features.denominator
-
-        everyone, labelled = (
-            Labelled(
-                np.searchsorted(stratum.prompts, side.prompt[mask]),
-                weight[mask].astype(np.float64),
-                terms(side.name[mask], side.gender[mask]),
+        def units(
+            side: Characters | HandSample, weight: FloatArray, name: IntArray, gender: IntArray
+        ) -> ScoredUnits:
+            rows = stratum.has(side.prompt, side.model) & (side.role == role)
+            features = group_features(tally, name[rows], gender[rows], crossed=crossed)
+            return ScoredUnits(
+                side.prompt[rows], weight[rows], features.numerator, (features.denominator,)
             )
-            for side, weight in ((people, people.count), (self, self.weight))
-            for mask in [stratum.has(side.prompt, side.model) & (side.role == role)]
+
+        return HandSums.of(
+            units(people, people.count.astype(np.float64), people.name, people.gender),
+            units(self, self.weight.astype(np.float64), self.name, self.gender),
+            units(self, self.weight.astype(np.float64), self.gold_name, self.gold_gender),
+            self.note,
+            clusters=stratum.prompts,
+            unit=f"{ROLES[role]} character",
         )
-        mask = stratum.has(self.prompt, self.model) & (self.role == role)
-        truth = terms(self.gold_name[mask], self.gold_gender[mask])
-        n, unit = len(stratum.prompts), f"{ROLES[role]} character"
-        return HandSums.of(everyone, labelled, truth, n, self.note, unit=unit)
 
 
 def hand_sample(

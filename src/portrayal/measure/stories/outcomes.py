@@ -10,17 +10,15 @@ from portrayal.measure.clustered import (
     GroupSums,
     estimates_of,
     overall_null,
-    sums_by,
     wilson_interval,
 )
 from portrayal.measure.corrected import HandMarks, HandSums
 from portrayal.measure.scope import Scope
+from portrayal.measure.scored import ScoredUnits
 from portrayal.measure.stories.strata import Stratum, strata
 from portrayal.measure.stories.tally import Tally
 from portrayal.records import OUTCOMES, Estimate
 from portrayal.registry import Component
-from portrayal.stats.two_phase import Labelled
-from portrayal.types import FloatArray, IntArray
 
 
 def outcomes(
@@ -44,17 +42,12 @@ def _of_stratum(
     tally: Tally, stratum: Stratum, condition: str, scope: Scope, by_hand: HandMarks | None
 ) -> Iterator[Estimate]:
     inside = stratum.has(tally.prompt, tally.model)
-    code = np.searchsorted(stratum.prompts, tally.prompt[inside])
     kinds = (tally.outcome[inside, np.newaxis] == np.arange(1, len(OUTCOMES))).astype(float)
-    count = tally.count[inside, np.newaxis]
-    sums = GroupSums(
-        tally.prompt_names(stratum.prompts),
-        [{"outcome": outcome} for outcome in OUTCOMES[1:]],
-        sums_by(code, len(stratum.prompts), kinds * count),
-        sums_by(code, len(stratum.prompts), np.ones_like(kinds) * count),
-    )
-    if by_hand is not None:
-        sums = replace(sums, hand=_corrected(tally, stratum, kinds, count, by_hand))
+    counts, one = tally.count[inside].astype(float), np.ones((len(kinds), 1))
+    answers = ScoredUnits(tally.prompt[inside], counts, kinds, (one,))
+    groups = [{"outcome": outcome} for outcome in OUTCOMES[1:]]
+    hand = None if by_hand is None else _corrected(tally, stratum, answers, by_hand)
+    sums = GroupSums.of(answers, tally.prompt_ids, groups, hand=hand)
     # The null is the model's share over all of its prompts, not over those of the stratum.
     same_model = np.isin(tally.model, stratum.models)
     kind, weight = tally.outcome[same_model], tally.count[same_model]
@@ -82,7 +75,7 @@ def _of_stratum(
 
 
 def _corrected(
-    tally: Tally, stratum: Stratum, kinds: FloatArray, count: IntArray, by_hand: HandMarks
+    tally: Tally, stratum: Stratum, everyone: ScoredUnits, by_hand: HandMarks
 ) -> HandSums:
     """Sums of outcomes of which people say what is a refusal; empty and failed ones stay so."""
     prompts, models = (
@@ -96,17 +89,8 @@ def _corrected(
     # An answer that people call a refusal is no longer empty or failed.
     truth = guess * (by_hand.truth[inside, np.newaxis] == 0)
     truth[:, OUTCOMES.index("refused") - 1] = by_hand.truth[inside]
-    code = np.searchsorted(stratum.prompts, prompt[inside])
-    everyone = np.searchsorted(
-        stratum.prompts, tally.prompt[stratum.has(tally.prompt, tally.model)]
-    )
-    return HandSums.of(
-        Labelled(everyone, count[:, 0].astype(float), (kinds, np.ones_like(kinds))),
-        Labelled(code, by_hand.weight[inside], (guess, np.ones_like(guess))),
-        (truth, np.ones_like(truth)),
-        len(stratum.prompts),
-        by_hand.note,
-    )
+    hand = ScoredUnits(prompt[inside], by_hand.weight[inside], guess, (np.ones((len(guess), 1)),))
+    return HandSums.of(everyone, hand, hand.scored(truth), by_hand.note)
 
 
 OUTCOME_SHARES = Component(
