@@ -1,7 +1,7 @@
-"""The table of docs/reliability.md: every fault that the tests cause, and whether it was survived.
+"""The table docs/faults.csv: every fault that the tests cause, and whether it was survived.
 
     python -m benchmarks.faults            # runs the tests and prints the table
-    python -m benchmarks.faults --write    # writes it into the page as well
+    python -m benchmarks.faults --write    # writes docs/faults.csv as well
     python -m benchmarks.faults --list     # only what is tried, without running it
     python -m benchmarks.faults --write tests/e2e/test_cluster.py   # only the rows of these files
 
@@ -10,6 +10,7 @@ A row that is caused in several files changes only where all of them are given.
 """
 
 import ast
+import csv
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -18,8 +19,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "reliability.md"
-HEAD = "| fault | what happens | tried | survived |\n|---|---|---:|---:|\n"
+TABLE = ROOT / "docs" / "faults.csv"
+HEAD = ("fault", "what happens", "tried", "survived")
 Fault = tuple[str, str]
 
 
@@ -59,24 +60,27 @@ class Recorder:
 
 
 def table(
-    faults: Mapping[Fault, set[Path]], files: Iterable[Path], recorder: Recorder, page: str
-) -> str:
-    """Return the table in Markdown; faults whose tests did not all run keep the page's row."""
+    faults: Mapping[Fault, set[Path]], files: Iterable[Path], recorder: Recorder
+) -> list[tuple[str, str, int, int]]:
+    """Return the rows; faults whose tests did not all run keep the row that is stored."""
+    with TABLE.open(encoding="utf-8", newline="") as lines:
+        stored = {
+            (row[0], row[1]): (int(row[2]), int(row[3])) for row in list(csv.reader(lines))[1:]
+        }
     rows, ran = [], set(files)
-    for (what, then), paths in faults.items():
-        start = f"| {what} | {then} | "
-        row = f"{start}{recorder.tried[what, then]} | {recorder.survived[what, then]} |"
-        old = next((line for line in page.splitlines() if line.startswith(start)), row)
-        rows.append((row if recorder.tried[what, then] and paths <= ran else old) + "\n")
-    return HEAD + "".join(rows)
+    for fault, paths in faults.items():
+        counts = recorder.tried[fault], recorder.survived[fault]
+        if not counts[0] or not paths <= ran:
+            counts = stored.get(fault, counts)
+        rows.append((*fault, *counts))
+    return rows
 
 
 def main(arguments: list[str]) -> int:
     """Run what is listed and print the table; 1 where a fault was not survived."""
     found = listed()
     if "--list" in arguments:
-        for what, then in found:
-            print(f"| {what} | {then} |")
+        csv.writer(sys.stdout, lineterminator="\n").writerows(found)
         return 0
     given = {(ROOT / each).resolve() for each in arguments if not each.startswith("--")}
     files = sorted(given or {path for paths in found.values() for path in paths})
@@ -93,13 +97,11 @@ def main(arguments: list[str]) -> int:
         "--tb=short",
     ]
     status = pytest.main([*options, "--rootdir", str(ROOT), *map(str, files)], plugins=[recorder])
-    text = PAGE.read_text(encoding="utf-8")
-    made = table(found, files, recorder, text)
-    print(f"\n{made}")
+    made = table(found, files, recorder)
+    csv.writer(sys.stdout, lineterminator="\n").writerows(made)
     if "--write" in arguments:
-        start = text.index(HEAD.partition("\n")[0])
-        end = text.find("\n\n", start)
-        PAGE.write_text(text[:start] + made + (text[end + 1 :] if end >= 0 else ""), "utf-8")
+        with TABLE.open("w", encoding="utf-8", newline="") as lines:
+            csv.writer(lines, lineterminator="\n").writerows([HEAD, *made])
     return int(status)
 
 
