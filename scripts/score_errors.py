@@ -107,10 +107,10 @@ def compared(read_run, hand_run, confusion: Confusion) -> list[tuple[Estimate, f
     tables = STUDY.tables(read_run, options)
     likelihoods = naming(options).likelihoods
     errors = ReaderErrors(tables.offered["tally"](), tables.scope, confusion, likelihoods)
-    by_hand = {reader_error.key_of(e.measure, e): e for e in hand_run.records}
+    by_hand = {e.id: e for e in hand_run.records}
     found = []
     for e in map(errors.added, read_run.records):
-        hand = by_hand.get(reader_error.key_of(e.measure, e))
+        hand = by_hand.get(e.id)
         if hand is None or hand.value is None:
             continue
         if ERROR_VALUE in e.details:

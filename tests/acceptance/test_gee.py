@@ -2,7 +2,7 @@
 
 GEE by statsmodels shares nothing with `portrayal.stats`: independent working correlation, Mancl and
 DeRouen's (2001) covariance, t with prompts less parameters degrees of freedom. `pytest -s` prints
-the table of docs/calibration.md.
+what docs/calibration.md says of it.
 """
 
 import math

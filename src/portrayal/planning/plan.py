@@ -4,12 +4,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+import numpy as np
+from scipy.special import ndtr, ndtri
+
 from portrayal.errors import OptionError
 from portrayal.planning.design import Design, Kind, power, resized
 from portrayal.records import FEW_PROMPTS
 
 MOST = 10_000
 """Prompts, or answers to each, beyond which a plan says that there are none."""
+DESIGNS = 9
+"""Designs, at most, whose power is simulated between one that is too small and twice as many."""
 MORE_PROMPTS = "no number of answers to these prompts will do; ask more prompts"
 
 
@@ -22,7 +27,7 @@ class Needed:
     design
         The least one that finds it; the largest that was tried where none does.
     power
-        Share of its simulated audits that find it.
+        Share of audits that find it, by the simulations of it and of designs near it.
     undefined
         Why no number will do; None where one does.
     """
@@ -81,7 +86,11 @@ def plan(
 def _needed(
     design: Design, vary: Literal["texts", "blocks"], target_power: float, seed: int
 ) -> Needed:
-    """Double the number until it is enough, then halve what lies between to a fiftieth."""
+    """Double the number until it is enough, then fit the power of designs between.
+
+    Where a statistic is normal, its power is a straight line of the root of the number on the scale
+    of normal quantiles, so that the simulations of all designs together tell where it is enough.
+    """
     low, high = 0, 1 if vary == "texts" else FEW_PROMPTS
     while (reached := power(resized(design, **{vary: high}), seed)) < target_power:
         # Texts of a prompt are alike: where ten times as many change nothing, none will do.
@@ -89,12 +98,25 @@ def _needed(
             reason = MORE_PROMPTS if vary == "texts" else f"{MOST:,} are too few"
             return Needed(resized(design, **{vary: high}), reached, reason)
         low, high = high, high * 2
-    # To a fiftieth, as simulated power is no more exact than that
-    while high - low > max(1, high // 50):
-        middle = (low + high) // 2
-        at_middle = power(resized(design, **{vary: middle}), seed)
-        if at_middle < target_power:
-            low = middle
-        else:
-            high, reached = middle, at_middle
+    numbers = np.array(_numbers(low + 1, high))
+    tried = [resized(design, **{vary: number}) for number in numbers.tolist()]
+    powers = np.array([power(smaller, seed) for smaller in tried])
+    # Below the fewest people that an audit states anything of, nothing is simulated
+    simulated = powers > 0.0
+    if simulated.sum() > 1:
+        draws = np.array([smaller.replicates for smaller in tried])[simulated]
+        shares = np.clip(powers[simulated], 0.5 / draws, 1.0 - 0.5 / draws)
+        quantiles, roots = ndtri(shares), np.sqrt(numbers[simulated])
+        density = np.exp(-0.5 * quantiles**2)
+        precision = density * np.sqrt(draws / (shares * (1.0 - shares)))
+        slope, start = np.polyfit(roots, quantiles, 1, w=precision)
+        if slope > 0.0:
+            least = int(np.ceil(((ndtri(target_power) - start) / slope) ** 2))
+            high = int(np.clip(least, numbers[simulated][0], high))
+            reached = float(ndtr(start + slope * np.sqrt(high)))
     return Needed(resized(design, **{vary: high}), reached)
+
+
+def _numbers(least: int, most: int) -> list[int]:
+    """Whole numbers from `least` to `most`, `DESIGNS` at most, evenly spaced."""
+    return sorted({round(number) for number in np.linspace(least, most, DESIGNS)})
