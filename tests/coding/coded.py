@@ -3,7 +3,7 @@
 import random
 
 from portrayal.coding import CodingItem, ItemPerson, make_project, store_labels
-from portrayal.raters import Code, Codebook, Label
+from portrayal.raters import Codebook, CodebookQuestion, Label
 
 CODES = ("savior", "foreigner", "savage")
 
@@ -13,7 +13,10 @@ def book():
         "small",
         "Small",
         "Read each story.",
-        tuple(Code(key, key.title(), f"What {key} means.", "Nobody (2020)") for key in CODES),
+        tuple(
+            CodebookQuestion(key, key.title(), f"What {key} means.", "Nobody (2020)")
+            for key in CODES
+        ),
     )
 
 

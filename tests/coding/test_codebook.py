@@ -8,12 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from portrayal.errors import PortrayalError, UnknownNameError
-from portrayal.raters import Code, Codebook, CodebookField, codebook
+from portrayal.raters import Codebook, CodebookQuestion, codebook
 from portrayal.raters.codebook import CODEBOOKS, codebook_table, read_codebook
 from portrayal.raters.sentences import BOOK
 from portrayal.reference.datafile import parse_toml
 
-PLAIN = 'title = "T"\n[[codes]]\nkey = "a"\nname = "A"\ndefinition = "What."\nsource = "Somebody"\n'
+PLAIN = (
+    'title = "T"\n[[questions]]\nkey = "a"\nname = "A"\ndefinition = "What."\nsource = "Somebody"\n'
+)
 
 
 def test_the_stereotypes_of_the_paper_are_shipped_with_their_sources() -> None:
@@ -60,8 +62,8 @@ words = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), m
 
 @given(name=words, definition=words, examples=st.lists(words, max_size=3), label=words)
 def test_any_words_survive(name: str, definition: str, examples: list[str], label: str) -> None:
-    code = Code("k", name, definition, "", tuple(examples), "k")
-    book = Codebook("b", name, "Read.", (code,), None, (CodebookField("f", label, "text"),))
+    code = CodebookQuestion("k", name, definition, "", tuple(examples), shortcut="k")
+    book = Codebook("b", name, "Read.", (code, CodebookQuestion("f", label, kind="text")))
     assert read_codebook("b", parse_toml(tomli_w.dumps(codebook_table(book)), "b.toml")) == book
 
 
@@ -74,9 +76,9 @@ def test_any_words_survive(name: str, definition: str, examples: list[str], labe
         (PLAIN.replace('"a"', '"A B"'), "small letters"),
         (PLAIN.replace('definition = "What."\n', ""), "definition"),
         (PLAIN + PLAIN.partition("\n")[2], "'a'"),
-        ('title = "T"\ncodes = 3', "codes"),
-        ('title = "T"\n[[fields]]\nkey = "f"\nlabel = "F"\nkind = "number"', "kind"),
-        ('title = "T"\n[[fields]]\nkey = "f"\nlabel = "F"\nkind = "choice"', "choices"),
+        ('title = "T"\nquestions = 3', "questions"),
+        ('title = "T"\n[[questions]]\nkey = "f"\nname = "F"\nkind = "number"', "kind"),
+        ('title = "T"\n[[questions]]\nkey = "f"\nname = "F"\nkind = "choice"', "choices"),
         ("title = ", "TOML"),
     ],
 )

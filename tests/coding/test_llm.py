@@ -8,7 +8,7 @@ from portrayal.coding import CodingItem, make_project, project_labels
 from portrayal.coding.llm import code_by_model, coder_notes, coder_prompt, rater_of, read_answer
 from portrayal.collect.ask.asking import Asking
 from portrayal.errors import OptionError
-from portrayal.raters import Codebook, CodebookField
+from portrayal.raters import Codebook, CodebookQuestion
 from servers.openai_server import OpenAIServer
 
 STORY = "Maria, who had “just moved” here,\nlistened. John's patience saved her."
@@ -134,7 +134,7 @@ def test_more_than_half_of_the_answers_decide_and_failures_are_counted(tmp_path)
 
 
 def test_a_codebook_without_codes_is_refused(tmp_path):
-    fields = Codebook("f", "F", "", fields=(CodebookField("name", "Name", "text"),))
+    fields = Codebook("f", "F", "", (CodebookQuestion("name", "Name", kind="text"),))
     project = make_project(tmp_path / "p", [CodingItem("a", STORY)], fields)
     with pytest.raises(OptionError, match="no codes"):
         code_by_model(project, Asking("server:m", base_url="http://127.0.0.1:9/v1"))

@@ -97,7 +97,7 @@ def test_threads_write_at_once_and_nothing_is_lost(store: Store) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sum(1 for _ in store.every()) == 150
+    assert sum(map(len, store.standing().values())) == 150
 
 
 def test_threads_that_come_and_go_leave_no_connections(store: Store) -> None:
@@ -125,7 +125,7 @@ def test_two_processes_may_hold_the_file(store: Store, tmp_path: Path) -> None:
     other.enrol("gpt", "llm")
     other.save(click(1, rater="gpt"))
     store.save(click(2))
-    assert [a.kind for a in store.every()] == ["human", "llm"]
+    assert [a.kind for of in store.standing().values() for a in of.values()] == ["human", "llm"]
     other.close()
 
 
@@ -161,7 +161,7 @@ def test_what_is_no_answer_is_refused(store: Store, wrong: Click) -> None:
     store.enrol("ann")
     with pytest.raises(OptionError):
         store.save(wrong)
-    assert not list(store.every())
+    assert not store.standing()
 
 
 def test_a_file_that_is_no_store_is_refused(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@ import pytest
 
 from coding.coded import CODES, code_all, random_codes, small_project, write_codes
 from portrayal.coding import CodingItem, make_project, project_labels
-from portrayal.raters import Codebook, CodebookField, Label, Labels
+from portrayal.raters import Codebook, CodebookQuestion, Label, Labels
 from portrayal.raters.agreement import ratings_of, whole_sets
 
 
@@ -46,7 +46,7 @@ def test_whole_sets_are_equal_where_all_codes_are(tmp_path):
 
 
 def test_fields_are_compared_without_case_and_spaces(tmp_path):
-    book = Codebook("f", "F", "", fields=(CodebookField("who", "Who", "text"),))
+    book = Codebook("f", "F", "", (CodebookQuestion("who", "Who", kind="text"),))
     project = make_project(tmp_path / "p", [CodingItem("x", "T."), CodingItem("y", "T.")], book)
     for rater, first, second in (("a", "Maria Lopez", "Ann"), ("b", " maria  LOPEZ", "Jo")):
         replies = [("x", "who", first), ("y", "who", second)]

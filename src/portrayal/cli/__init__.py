@@ -163,6 +163,7 @@ def commands(app: App, path: str = "") -> Iterator[tuple[str, App]]:
 def main() -> None:
     """Run the command line; an error a user can act on is one line and exit status 2."""
     _set_up_streams()
+    _speak_log()
     # Matrices here are small: threads of BLAS only wait for one another and for our own workers.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     tokens = sys.argv[1:]
@@ -227,7 +228,7 @@ def no_memory(error: Exception) -> str:
 
 
 def _set_up_streams() -> None:
-    """Open standard streams that are closed, take and print any letters, and print what is logged.
+    """Open standard streams that are closed, and take and print any letters.
 
     Where names of files are not read as UTF-8 (a C locale without UTF-8 mode) the command begins
     again in UTF-8 mode; letters that a terminal lacks are printed by their numbers.
@@ -248,6 +249,9 @@ def _set_up_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+
+
+def _speak_log() -> None:
     log = logging.getLogger("portrayal")
     # A program that has set up logging and calls us keeps its own
     if not log.handlers:

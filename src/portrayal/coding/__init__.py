@@ -8,7 +8,7 @@ often than others do.
 from portrayal.coding.characters import run_documents
 from portrayal.coding.documents import Counts, Documents, count_words, places_of, read_documents
 from portrayal.coding.groups import GroupMention, GroupObservations, observed_groups
-from portrayal.coding.labels import project_labels, store_labels
+from portrayal.coding.labels import project_labels, store_labels, write_sheets
 from portrayal.coding.project import (
     CodingItem,
     ItemPerson,
@@ -19,7 +19,6 @@ from portrayal.coding.project import (
 )
 from portrayal.coding.sampling import draw_texts, field_book, items_of
 from portrayal.coding.shares import CodePrevalence, GroupCodes, code_prevalence, code_shares
-from portrayal.coding.sheets import write_sheets
 from portrayal.coding.words import MarkedWord, WordComparison, marked_words
 
 __all__ = [

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from portrayal.errors import DataError, OptionError, RunError
-from portrayal.raters.codebook import Codebook, codebook_table, read_codebook
+from portrayal.raters.codebook import Codebook, codebook_table
 from portrayal.reference.datafile import read_datafile
 from portrayal.run.files import read_parquet, write_atomically, write_parquet
 from portrayal.validate import check_seed
@@ -234,8 +234,13 @@ def open_project(folder: str | Path) -> Project:
             f"{folder} is not a coding project: it has no {SETTINGS}. "
             "Make one with `portrayal label sheet RUN --project NAME`."
         )
-    file = read_datafile(folder / SETTINGS)
-    for name in ("project", "codebook"):
-        if not isinstance(file.table.get(name), dict):
-            raise file.wrong((), f"the table [{name}] is missing.")
-    return Project(folder, read_codebook(folder.name, file, ("codebook",)), file.at(("project",)))
+    settings = read_datafile(folder / SETTINGS).record(_Settings)
+    return Project(folder, settings.codebook, settings.project)
+
+
+@dataclass(frozen=True)
+class _Settings:
+    """The file of a project."""
+
+    project: Mapping[str, Any]
+    codebook: Codebook

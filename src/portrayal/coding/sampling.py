@@ -15,7 +15,15 @@ from portrayal.errors import OptionError
 from portrayal.measure.corrected import FEWEST
 from portrayal.measure.cues import role_of
 from portrayal.measure.drawing import choices_of, texts_of_draw
-from portrayal.raters import Codebook, CodebookField, Draw, ShortPlace, drawn, evenly, short_places
+from portrayal.raters import (
+    Codebook,
+    CodebookQuestion,
+    Draw,
+    ShortPlace,
+    drawn,
+    evenly,
+    short_places,
+)
 from portrayal.raters.labels import Unit
 from portrayal.reference import GENDERS
 from portrayal.run import Run, read_prompts, read_rows
@@ -124,9 +132,10 @@ def _roles(strata: Mapping[str, Any]) -> Roles:
 def field_book(run: Run, field: str, raters: int = 2) -> Codebook:
     """Return the codebook that asks for one field of the texts of a run."""
     label, words = field.replace("_", " "), _WORDS.format(raters="Two" if raters == 2 else raters)
-    question = CodebookField(field, label, "choice", tuple(choices_of(run, field)), needed=True)
+    choices = tuple(choices_of(run, field))
+    question = CodebookQuestion(field, label, kind="choice", choices=choices, needed=True)
     # The page shows no people and nothing of the scorer: raters must not be led
-    return Codebook(field, f"Labels of {label}", words, fields=(question,), show_people=False)
+    return Codebook(field, f"Labels of {label}", words, (question,), show_people=False)
 
 
 def items_of(run: Run, draw: Draw, *, with_people: bool = True) -> list[CodingItem]:

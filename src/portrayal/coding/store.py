@@ -12,7 +12,7 @@ import threading
 import unicodedata
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, replace
 from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
@@ -138,20 +138,20 @@ class Store:
                     connection.execute("rollback")
                 raise
 
-    def _read(self, query: str, parameters: tuple[object, ...] = ()) -> list[tuple[Any, ...]]:
+    def _read(self, query: str, *parameters: object) -> list[tuple[Any, ...]]:
         with self._lend() as connection:
             return connection.execute(query, parameters).fetchall()
 
     def rater(self, name: str) -> tuple[str, str] | None:
         """Return key and kind of the rater of this name; None where there is none."""
         query = "select rater, kind from raters where rater = ?"
-        rows = self._read(query, (rater_key(name),))
+        rows = self._read(query, rater_key(name))
         return (rows[0][0], rows[0][1]) if rows else None
 
     def raters(self, kind: str | None = None) -> dict[str, str]:
         """Return the names of raters by key, of one kind or of all."""
         query = "select rater, name from raters where ? is null or kind = ? order by since, rater"
-        return {row[0]: row[1] for row in self._read(query, (kind, kind))}
+        return {row[0]: row[1] for row in self._read(query, kind, kind)}
 
     def enrol(self, name: str, kind: str = "human") -> str:
         """Return the key of a rater, who is added where new.
@@ -171,23 +171,22 @@ class Store:
             query = "select kind from raters where rater = ?"
             (stored_kind,) = connection.execute(query, (key,)).fetchone()
         if stored_kind != kind:
-            kind_words = {"llm": "a model", "adjudicated": "an adjudicator", "human": "a rater"}[
-                stored_kind
-            ]
-            raise OptionError(f"{display!r} is the name of {kind_words} here; take another.")
+            words = {"llm": "a model", "adjudicated": "an adjudicator", "human": "a rater"}
+            raise OptionError(
+                f"{display!r} is the name of {words[stored_kind]} here; take another."
+            )
         return key
 
     def code_of(self, rater: str) -> str | None:
         """Return what is kept of a rater's personal code; None without one."""
-        rows = self._read("select kept from rater_codes where rater = ?", (rater,))
+        rows = self._read("select kept from rater_codes where rater = ?", rater)
         return str(rows[0][0]) if rows else None
 
     def keep_code(self, rater: str, code_hash: str) -> str:
         """Keep what `hashed` gave for a rater's code, where there is none; return what is kept."""
         with self._write() as connection:
-            connection.execute(
-                "insert or ignore into rater_codes values (?, ?)", (rater, code_hash)
-            )
+            add = "insert or ignore into rater_codes values (?, ?)"
+            connection.execute(add, (rater, code_hash))
         # of two browsers at once, the code of the first holds
         return self.code_of(rater) or code_hash
 
@@ -213,8 +212,7 @@ class Store:
             first_seq = connection.execute(query, (click.click_id,)).fetchone()
             if first_seq is not None:
                 return int(first_seq[0])
-            place = (click.rater, click.item_id, click.about, click.key)
-            return _record(connection, click.click_id, place, click.value)
+            return _record(connection, click)
 
     def undo(self, rater: str, click_id: str) -> Click | None:
         """Take back the last click of a rater; return it, or None where none is left.
@@ -228,64 +226,59 @@ class Store:
             if connection.execute(query, (click_id,)).fetchone():
                 return None
             query = (
-                "select seq, click_id, rater, item_id, about, key, value, before from clicks"
+                "select seq, before, click_id, rater, item_id, about, key, value from clicks"
                 " where rater = ? and undone = 0 order by seq desc limit 1"
             )
             row = connection.execute(query, (rater,)).fetchone()
             if row is None:
                 return None
-            seq, *fields, before = row
+            seq, before, *fields = row
             click = Click(*fields)
             connection.execute("update clicks set undone = 1 where seq = ?", (seq,))
-            place = (click.rater, click.item_id, click.about, click.key)
             # The undoing is a click of its own (2), which can itself not be undone
-            _record(connection, click_id, place, before, undone=2)
+            _record(connection, replace(click, click_id=click_id, value=before), undone=2)
             return click
 
     def answers(self, rater: str, item_id: str) -> dict[tuple[str, str], str]:
         """Return what one rater says of one text, by (about, key)."""
         query = "select about, key, value from answers where rater = ? and item_id = ?"
-        rows = self._read(query, (rater, item_id))
-        return {(about, key): value for about, key, value in rows}
+        return {(about, key): value for about, key, value in self._read(query, rater, item_id)}
 
     def done(self, rater: str) -> set[str]:
         """Return the texts that a rater is done with."""
         query = "select item_id from answers where about = 'done' and rater = ? and value = '1'"
-        return {row[0] for row in self._read(query, (rater,))}
+        return {row[0] for row in self._read(query, rater)}
 
     def disputed(self, item_id: str | None = None) -> set[str]:
         """Return the texts, or the one text, on which the human raters done with them differ."""
+        sets: dict[str, set[frozenset[tuple[tuple[str, str], str]]]] = {}
+        for (item, _), answers in self.standing(item_id, "human").items():
+            end = answers.get(("done", ""))
+            if end is not None and end.value == "1":
+                # A code that was taken back, or a field emptied, is as one that was never answered
+                none = {"code": "0", "field": ""}
+                values = {place: folded(one.value) for place, one in answers.items()}
+                answered = (x for x in values.items() if x[1] != none.get(x[0][0], x[1]))
+                sets.setdefault(item, set()).add(frozenset(answered))
+        return {item for item, of_raters in sets.items() if len(of_raters) > 1}
+
+    def standing(
+        self, item_id: str | None = None, kind: str | None = None
+    ) -> dict[tuple[str, str], dict[tuple[str, str], StandingAnswer]]:
+        """Return the answers that stand, of one text or kind or all, by text and rater.
+
+        Each is a map from (about, key); all in the order of text, rater and question.
+        """
         query = (
-            "select a.item_id, a.rater, a.about, a.key, a.value from answers a join answers d"
-            " on d.rater = a.rater and d.item_id = a.item_id and d.about = 'done' and d.value = '1'"
-            " where a.kind = 'human' and (? is null or a.item_id = ?)"
-        )
-        answers: dict[str, dict[str, set[tuple[str, str, str]]]] = {}
-        for item, rater, about, key, value in self._read(query, (item_id, item_id)):
-            of_rater = answers.setdefault(item, {}).setdefault(rater, set())
-            # A code that was taken back, or a field emptied, is as one that was never answered
-            if (about == "field" and value.strip()) or (about == "code" and value == "1"):
-                of_rater.add((about, key, folded(value)))
-        return {
-            item
-            for item, by_rater in answers.items()
-            if len({*map(frozenset, by_rater.values())}) > 1
-        }
-
-    def of_item(self, item_id: str) -> list[StandingAnswer]:
-        """Return what the human raters say of one text."""
-        return list(self._answers("item_id = ? and kind = 'human'", (item_id,)))
-
-    def every(self) -> Iterator[StandingAnswer]:
-        """Yield all answers that stand, in the order of text, rater and question."""
-        yield from self._answers("true", ())
-
-    def _answers(self, condition: str, parameters: tuple[str, ...]) -> Iterator[StandingAnswer]:
-        query = (
-            f"select rater, item_id, about, key, value, at, kind from answers where {condition}"  # noqa: S608
+            "select rater, item_id, about, key, value, at, kind from answers"
+            " where (?1 is null or item_id = ?1) and (?2 is null or kind = ?2)"
             " order by item_id, rater, about, key"
         )
-        yield from (StandingAnswer(*row) for row in self._read(query, parameters))
+        answers: dict[tuple[str, str], dict[tuple[str, str], StandingAnswer]] = {}
+        for answer in (StandingAnswer(*row) for row in self._read(query, item_id, kind)):
+            of_rater = answers.setdefault((answer.item_id, answer.rater), {})
+            of_rater[answer.about, answer.key] = answer
+        return answers
 
     def write_all(self, answers: Mapping[tuple[str, str, str], str], rater: str) -> None:
         """Write many answers of one rater, by (item_id, about, key), in one transaction."""
@@ -293,8 +286,9 @@ class Store:
         with self._write() as connection:
             kind = _kind(connection, rater)
             for (item_id, about, key), value in answers.items():
-                _check(Click("-", rater, item_id, about, key, value))
-                _put(connection, (rater, item_id, about, key), value, time, kind)
+                click = Click("-", rater, item_id, about, key, value)
+                _check(click)
+                _put(connection, click, time, kind)
 
 
 def rater_name(name: str) -> str:
@@ -342,15 +336,10 @@ def _kind(connection: sqlite3.Connection, rater: str) -> str:
     return str(row[0])
 
 
-def _record(
-    connection: sqlite3.Connection,
-    click_id: str,
-    place: tuple[str, str, str, str],
-    value: str | None,
-    undone: int = 0,
-) -> int:
+def _record(connection: sqlite3.Connection, click: Click, undone: int = 0) -> int:
     """Log a click, and keep the answers true; return its sequence number."""
-    kind, time = _kind(connection, place[0]), _now()
+    kind, time = _kind(connection, click.rater), _now()
+    click_id, *place, value = astuple(click)
     query = "select value from answers where rater = ? and item_id = ? and about = ? and key = ?"
     # What stood before is kept with the click, so that undoing needs no replay of the log
     before = (connection.execute(query, place).fetchone() or (None,))[0]
@@ -359,17 +348,12 @@ def _record(
         " values (?, ?, ?, ?, ?, ?, ?, ?, ?)"
     )
     cursor = connection.execute(add, (click_id, *place, value, before, time, undone))
-    _put(connection, place, value, time, kind)
+    _put(connection, click, time, kind)
     return int(cursor.lastrowid or 0)
 
 
-def _put(
-    connection: sqlite3.Connection,
-    place: tuple[str, str, str, str],
-    value: str | None,
-    time: str,
-    kind: str,
-) -> None:
+def _put(connection: sqlite3.Connection, click: Click, time: str, kind: str) -> None:
+    _, *place, value = astuple(click)
     if value is None:
         query = "delete from answers where rater = ? and item_id = ? and about = ? and key = ?"
         connection.execute(query, place)

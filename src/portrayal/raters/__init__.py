@@ -18,7 +18,7 @@ from portrayal.raters.agreement import (
     coefficient,
     paradoxes,
 )
-from portrayal.raters.codebook import Code, Codebook, CodebookField, codebook
+from portrayal.raters.codebook import Codebook, CodebookQuestion, codebook
 from portrayal.raters.drawing import Draw, ShortPlace, drawn, evenly, short_places
 from portrayal.raters.labels import (
     HandTable,
@@ -34,9 +34,8 @@ from portrayal.raters.labels import (
 __all__ = [
     "STATISTICS",
     "Agreement",
-    "Code",
     "Codebook",
-    "CodebookField",
+    "CodebookQuestion",
     "Coefficient",
     "Draw",
     "HandTable",

@@ -6,45 +6,30 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from portrayal.errors import OptionError
-from portrayal.reference.datafile import Catalogue, DataFile, Holds, Keys, matching
+from portrayal.reference.datafile import Catalogue, DataFile, Holds, matching
 
 Key = Annotated[str, matching("[a-z0-9][a-z0-9_-]{0,59}", "small letters, digits, _ and -")]
 
 
 @dataclass(frozen=True, slots=True)
-class Code:
-    """One code: a pattern that a text shows or does not; codes may overlap.
+class CodebookQuestion:
+    """One question about a text.
 
     Attributes
     ----------
     key, name
         Short name in files, and name on the page.
-    definition, source
-        What counts, and where the definition comes from.
-    examples
-        Short examples, written for the codebook.
+    definition
+        What counts; of a choice or words a line below the question.
+    source, examples
+        Where the definition comes from, and short examples, written for the codebook.
+    kind
+        "code": whether the text shows a pattern, where codes may overlap; "choice": one of
+        `choices`; "text": a word of the rater's own.
+    choices
+        The answers to choose from.
     shortcut
-        The key that sets it on the raters' page; None gives it the next free digit.
-    """
-
-    key: Key
-    name: str
-    definition: str
-    source: str = ""
-    examples: tuple[str, ...] = ()
-    shortcut: Annotated[str | None, matching("[a-z0-9]", "one digit or small letter")] = None
-
-
-@dataclass(frozen=True, slots=True)
-class CodebookField:
-    """One question with an answer: a word of the rater's own, or one of `choices`.
-
-    Attributes
-    ----------
-    key, label, help
-        Short name in files, the question on the page, and a line below it.
-    kind, choices
-        Whether one of `choices` is picked, or words are written.
+        The key that sets a code on the raters' page; None gives it the next free digit.
     needed
         Whether a text is done only with an answer, as an audit cannot use it without.
     slot
@@ -52,17 +37,22 @@ class CodebookField:
     """
 
     key: Key
-    label: str
-    kind: Literal["choice", "text"]
+    name: str
+    definition: str = ""
+    source: str = ""
+    examples: tuple[str, ...] = ()
+    kind: Literal["code", "choice", "text"] = "code"
     choices: tuple[str, ...] = ()
-    help: str = ""
+    shortcut: Annotated[str | None, matching("[a-z0-9]", "one digit or small letter")] = None
     needed: bool = False
     slot: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse a choice between fewer than two."""
+        """Refuse a choice between fewer than two, and a code without a definition."""
         if (self.kind == "choice") != (len(self.choices) >= 2):
-            raise OptionError('kind "choice" takes two choices or more, "text" takes none.')
+            raise OptionError('kind "choice" takes two choices or more, the others take none.')
+        if self.kind == "code" and not self.definition.strip():
+            raise OptionError('kind "code" takes a definition: what counts.')
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +65,8 @@ class Codebook:
         Name in files, and title of the page.
     instructions
         What raters read before they start; paragraphs are parted by an empty line.
-    codes, fields
-        Questions with yes or no, and questions with an answer.
+    questions
+        What is asked.
     warning
         What raters read about the texts before they see one; None where nothing is needed.
     show_people
@@ -86,20 +76,29 @@ class Codebook:
     name: str
     title: str
     instructions: Annotated[str, Holds(convert=str.strip)] = ""
-    codes: tuple[Code, ...] = ()
+    questions: tuple[CodebookQuestion, ...] = ()
     warning: Annotated[str | None, Holds(convert=lambda text: text.strip() or None)] = None
-    fields: tuple[CodebookField, ...] = ()
     show_people: bool = True
 
     def __post_init__(self) -> None:
         """Refuse a codebook that asks nothing, or one thing under two names."""
-        if not self.codes and not self.fields:
-            raise OptionError("it asks nothing: add [[codes]] or [[fields]].")
-        keys = [code.key for code in self.codes] + [field.key for field in self.fields]
+        if not self.questions:
+            raise OptionError("it asks nothing: add [[questions]].")
+        keys = [question.key for question in self.questions]
         shortcuts = [code.shortcut for code in self.codes if code.shortcut]
         for field_name, values in (("key", keys), ("shortcut", shortcuts)):
             if twice := sorted({value for value in values if values.count(value) > 1}):
                 raise OptionError(f"the {field_name} {twice[0]!r} occurs twice.")
+
+    @property
+    def codes(self) -> tuple[CodebookQuestion, ...]:
+        """The questions that are answered with yes or no."""
+        return tuple(question for question in self.questions if question.kind == "code")
+
+    @property
+    def fields(self) -> tuple[CodebookQuestion, ...]:
+        """The questions that are answered with one of some choices, or with words."""
+        return tuple(question for question in self.questions if question.kind != "code")
 
     @property
     def shortcuts(self) -> dict[str, str]:
@@ -110,10 +109,9 @@ class Codebook:
         return {code.key: code.shortcut or next(free, "") for code in self.codes}
 
 
-def read_codebook(name: str, file: DataFile, keys: Keys = ()) -> Codebook:
-    """Return the codebook at `keys` of a file, by its own name or else `name`."""
-    defaults = {} if "name" in file.at(keys) else {"name": name}
-    return file.record(Codebook, keys, **defaults)
+def read_codebook(name: str, file: DataFile) -> Codebook:
+    """Return the codebook of a file, by its own name or else `name`."""
+    return file.record(Codebook, (), **({} if "name" in file.table else {"name": name}))
 
 
 CODEBOOKS = Catalogue("a codebook", files("portrayal.raters") / "codebooks", read_codebook)
@@ -145,9 +143,9 @@ def codebook(spec: str | Path) -> Codebook:
 
 def codebook_table(book: Codebook) -> dict[str, Any]:
     """Return a codebook as the table that `read_codebook` reads."""
+    return asdict(book, dict_factory=_said)
+
+
+def _said(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     # TOML has no null: what is None is left out, and is None when read again
-    table = {key: value for key, value in asdict(book).items() if value is not None}
-    codes = [
-        {key: value for key, value in code.items() if value is not None} for code in table["codes"]
-    ]
-    return table | {"codes": codes}
+    return {key: value for key, value in pairs if value is not None}

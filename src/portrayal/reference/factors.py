@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from portrayal.errors import UnknownNameError
 from portrayal.reference.datafile import (
@@ -36,6 +36,7 @@ from portrayal.reference.shipped import data_file, read_toml
 EVERYWHERE = "all"
 """The stratum of a baseline that has none."""
 
+T = TypeVar("T")
 _TOLERANCE = 0.005
 """How far rounded shares may sum from 1."""
 
@@ -415,10 +416,7 @@ class Factor:
         UnknownNameError
             Naming the groups there are.
         """
-        for group in self.groups:
-            if group.key == key:
-                return group
-        raise self._unknown("group", key, self.keys)
+        return self._one("group", key, {group.key: group for group in self.groups})
 
     def find(self, spelling: str) -> str | None:
         """Return the key of the group that is spelled so: its key, label or another spelling.
@@ -427,34 +425,27 @@ class Factor:
         >>> Factor(name="age", label="Age", note="", groups=(old,), sources=()).find(" elders ")
         'old'
         """
-        return next(
-            (
-                group.key
-                for group in reversed(self.groups)
-                if spelling_key(spelling)
-                in map(spelling_key, (group.key, group.label, *group.also))
-            ),
-            None,
-        )
+        for group in reversed(self.groups):
+            spellings = (group.key, group.label, *group.also)
+            if spelling_key(spelling) in map(spelling_key, spellings):
+                return group.key
+        return None
 
     def baseline(self, name: str) -> FactorBaseline:
         """Return one of its baselines; UnknownNameError names those there are."""
-        for item in self.baselines:
-            if item.name == name:
-                return item
-        raise self._unknown("baseline", name, tuple(item.name for item in self.baselines))
+        return self._one("baseline", name, {item.name: item for item in self.baselines})
 
     def source_named(self, name: str) -> Source:
         """Return one of its sources; UnknownNameError names those there are."""
-        for source in self.sources:
-            if source.name == name:
-                return source
-        raise self._unknown("source", name, tuple(source.name for source in self.sources))
+        return self._one("source", name, {source.name: source for source in self.sources})
 
-    def _unknown(self, kind: str, name: str, names: tuple[str, ...]) -> UnknownNameError:
-        return UnknownNameError(
-            f"the factor {self.name} has no {kind} {name!r}; it has {', '.join(names) or 'none'}."
-        )
+    def _one(self, kind: str, name: str, by_name: Mapping[str, T]) -> T:
+        if name not in by_name:
+            names = ", ".join(by_name) or "none"
+            raise UnknownNameError(
+                f"the factor {self.name} has no {kind} {name!r}; it has {names}."
+            )
+        return by_name[name]
 
 
 def factor_mark(factor: Factor) -> dict[str, Any]:
@@ -520,9 +511,7 @@ def _read(_: str, file: DataFile) -> Factor:
         file.differ(("sources",), [source.name for source in factor.sources])
     several = any(isinstance(e, ModelSource) and e.answer == "several" for e in factor.sources)
     words = [e.listed for e in factor.sources if isinstance(e, (WordSource, ReferenceSource))]
-    paired = any(
-        isinstance(source, ReferenceSource) and source.pairs_of for source in factor.sources
-    )
+    paired = any(getattr(source, "pairs_of", "") for source in factor.sources)
     # A group without words is an oversight only where words are the only way to see one
     by_words = len(words) == len(factor.sources) and not paired
     for group in factor.groups:
@@ -654,18 +643,16 @@ def _checked_baseline(file: DataFile, place: Keys, factor: Factor) -> FactorBase
     if not table.whole and not table.note:
         raise file.wrong(place, "shares that are not whole need a 'note' that says why.")
     shares: dict[str, dict[str, float]] = {}
-    also: dict[str, str] = {}
-    notes: dict[str, str] = {}
+    also, notes = dict[str, str](), dict[str, str]()
     places = [(value, (*place, "of", value)) for value in table.of or ()]
     for value, keys in places or [(EVERYWHERE, (*place, "shares"))]:
-        row = file.at(keys)
-        if table.of and "also" in row:
-            also |= dict.fromkeys(file.value(tuple[Word, ...], (*keys, "also")), value)
-        if table.of and "note" in row:
-            notes[value] = file.value(Line, (*keys, "note"))
         shares[value] = {}
-        for group in row:
-            if table.of is None or group not in ("also", "note"):
+        for group in file.at(keys):
+            if table.of and group == "also":
+                also |= dict.fromkeys(file.value(tuple[Word, ...], (*keys, "also")), value)
+            elif table.of and group == "note":
+                notes[value] = file.value(Line, (*keys, "note"))
+            else:
                 _known_group(file, (*keys, group), group, factor)
                 shares[value][group] = file.value(Share, (*keys, group))
         lacking = [g for g in factor.keys if g not in {*shares[value], *table.missing}]
@@ -683,13 +670,5 @@ def _checked_baseline(file: DataFile, place: Keys, factor: Factor) -> FactorBase
                 f"the shares sum to {total:.4g}, not to 1. Correct them, or set whole = false and "
                 "say in 'note' why groups overlap or people are in none.",
             )
-    return FactorBaseline(
-        name=table.name,
-        source=table.source,
-        date=str(table.date),
-        note=table.note,
-        stratum=table.stratum,
-        shares=shares,
-        also=also,
-        notes=notes,
-    )
+    facts = shares, str(table.date), table.note, table.stratum, also, notes
+    return FactorBaseline(table.name, table.source, *facts)

@@ -1,11 +1,11 @@
 """Read a name table of any format: shipped, wide (a column for each group) or long."""
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from portrayal.reference.columns import (
     header_key,
     known_headers,
 )
-from portrayal.reference.factors import Factor, NameSource, load_factor
+from portrayal.reference.factors import NameSource, load_factor
 from portrayal.reference.groups import RACES
 from portrayal.reference.matching import name_key
 from portrayal.reference.shipped import shipped_table
@@ -31,15 +31,13 @@ OTHER = "other"
 _FACTOR = load_factor("race")
 
 
-def _spellings(factor: Factor) -> dict[str, str]:
-    """What headers and cells of tables call each group of a factor, and its rest."""
-    names = [(group.key, (group.key, group.label, *group.also)) for group in factor.groups]
-    codes = [s.spellings.items() for s in factor.sources if isinstance(s, NameSource)]
-    all_names = [*names, *(item for items in codes for item in items), (OTHER, (*factor.rest, ""))]
-    return {header_key(spelling): group for group, spellings in all_names for spelling in spellings}
-
-
-_GROUP = _spellings(_FACTOR)
+_SPELLINGS = [
+    *((group.key, (group.key, group.label, *group.also)) for group in _FACTOR.groups),
+    *(i for s in _FACTOR.sources if isinstance(s, NameSource) for i in s.spellings.items()),
+    (OTHER, (*_FACTOR.rest, "")),
+]
+_GROUP = {header_key(spelling): group for group, words in _SPELLINGS for spelling in words}
+"""What headers and cells of tables call each race, and its rest → the race."""
 _UNIT = re.compile(r"^(percent|pct|share|prob|frac|count)|(percent|pct|share|prob|frac|count)$")
 
 PERCENT, SHARE, COUNT = "percentages", "shares", "counts"
@@ -59,22 +57,15 @@ def race_group(label: str) -> str | None:
 
 def share_columns(columns: list[str]) -> dict[str, str]:
     """Return the columns named after a race, with the group that each one names."""
-    groups = {}
-    for column in columns:
-        stem = _UNIT.sub("", header_key(column))
-        group = _GROUP.get(stem)
-        if group is not None and stem and not stem.isdigit():
-            groups[column] = group
-    return groups
+    stems = {column: _UNIT.sub("", header_key(column)) for column in columns}
+    named = {column: stem for column, stem in stems.items() if stem and not stem.isdigit()}
+    return {column: _GROUP[stem] for column, stem in named.items() if stem in _GROUP}
 
 
 def unit_of(columns: list[str]) -> str | None:
     """Return the unit that the names of share `columns` state, or None: PERCENT, SHARE or COUNT."""
     units = {match[0] for column in columns if (match := _UNIT.search(header_key(column)))}
-    for unit, words in _UNIT_WORDS.items():
-        if units & words:
-            return unit
-    return None
+    return next((unit for unit, words in _UNIT_WORDS.items() if units & words), None)
 
 
 def in_order(groups: set[str]) -> tuple[str, ...]:
@@ -206,7 +197,12 @@ def shares_of(
         meaning = _meaning(cells, path)
         groups = in_order(set(meaning.values()))
     else:
-        meaning = {label: _own_group(label) for label in dict.fromkeys(cells.group)}
+        # As the user's file spells it; `OTHER` for blank cells, "other" and "unknown"
+        labels = {label: normalize("NFC", label.strip()) for label in dict.fromkeys(cells.group)}
+        meaning = {
+            label: OTHER if not own or (race_group(own) == OTHER and not own.isdigit()) else own
+            for label, own in labels.items()
+        }
         size: dict[str, float] = {}
         for label, n in zip(cells.group, people.tolist(), strict=True):
             size[meaning[label]] = size.get(meaning[label], 0.0) + n
@@ -226,12 +222,6 @@ def shares_of(
     table = np.zeros((len(rows), len(groups) + 1))
     np.add.at(table, (row, column[real]), people[real])
     return list(rows), total, table[:, :-1] / np.where(total > 0, total, 1.0)[:, None], groups
-
-
-def _own_group(label: str) -> str:
-    """A group as the user's file spells it; `OTHER` for blank cells, "other" and "unknown"."""
-    label = unicodedata.normalize("NFC", label.strip())
-    return OTHER if not label or (race_group(label) == OTHER and not label.isdigit()) else label
 
 
 def _meaning(cells: Cells, path: Path) -> dict[str, str]:
@@ -290,9 +280,7 @@ def read_extract(path: Path) -> tuple[Cells, tuple[str, ...]]:
 
     table = pa.concat_tables(parts).rename_columns(["name", "race", "people"])
     table = table.group_by(["name", "race"]).aggregate([("people", "sum")])
-    return (
-        Cells(table["name"].to_pylist(), table["race"].to_pylist(), table["people_sum"].to_pylist())
-    ), notes
+    return Cells(*(table[name].to_pylist() for name in ("name", "race", "people_sum"))), notes
 
 
 def _count(file: Path, skipped: list[int]) -> Any:
@@ -465,13 +453,11 @@ def _seen(relation: Any) -> list[ColumnSummary]:
             f"coalesce(max({number}), 0), "
             f"count(*) FILTER ({number} <> round({number}))]::DOUBLE[]"
         )
-    counts = cells.aggregate(
-        ", ".join(f"{query} AS c{k}" for k, query in enumerate(queries))
-    ).fetchall()[0]
+    named = (f"{query} AS c{k}" for k, query in enumerate(queries))
+    counts = cells.aggregate(", ".join(named)).fetchall()[0]
     columns_seen = []
-    for column, (n, numbers, letters, distinct, low, high, broken) in zip(
-        columns, counts, strict=True
-    ):
+    for column, counted in zip(columns, counts, strict=True):
+        n, numbers, letters, distinct, low, high, broken = counted
         # Years, and ranks from 1 to n, are numbers that count nobody.
         years = not broken and low >= 1700 and high <= 2100
         ranks = not broken and n > 20 and low == 1 and high == n
@@ -494,7 +480,7 @@ def _condition(column: str, value: str) -> str:
 
 def _label(column: str) -> str:
     """The group that a column of numbers is named after, without its unit."""
-    return unicodedata.normalize("NFC", _UNIT_APART.sub("", column.strip()) or column)
+    return normalize("NFC", _UNIT_APART.sub("", column.strip()) or column)
 
 
 def _read_wide(relation: Any, path: Path, of: NameColumns, labels: dict[str, str]) -> RawTable:
@@ -509,9 +495,8 @@ def _read_wide(relation: Any, path: Path, of: NameColumns, labels: dict[str, str
     scaled, bearers = to_shares(values, numbers[:, -1] if of.count else None, unit, rows)
     groups = [labels[column] for column in of.groups]
     by_label = not {*groups} <= {*RACES, OTHER}
-    races = (
-        tuple(dict.fromkeys(g for g in groups if g != OTHER)) if by_label else in_order(set(groups))
-    )
+    own_order = tuple(dict.fromkeys(group for group in groups if group != OTHER))
+    races = own_order if by_label else in_order(set(groups))
     place = {group: k for k, group in enumerate(groups)}
     table = scaled[:, [place[race] for race in races]]
     if {"whi", "bla", "his", "asi", "oth"} <= set(relation.columns):  # told by their own headers

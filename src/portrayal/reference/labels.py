@@ -5,7 +5,7 @@ What prints a run does so inside `speaking_of(run.factors)`; elsewhere factors t
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -21,7 +21,6 @@ from portrayal.reference.factors import (
     ColumnSource,
     Factor,
     Group,
-    Source,
     factors,
     is_color,
     load_factor,
@@ -100,11 +99,10 @@ def study_words(study: str = "") -> Mapping[str, Mapping[str, str]]:
 
 @cache
 def _words_of(study: str) -> Mapping[str, Mapping[str, str]]:
-    try:
+    with suppress(PortrayalError, AttributeError):
         words: Mapping[str, Mapping[str, str]] = registry.get("studies", study).words
-    except (PortrayalError, AttributeError):
-        return {}
-    return words
+        return words
+    return {}
 
 
 def spoken() -> tuple[FactorLabels, ...]:
@@ -130,8 +128,7 @@ def group_label(attribute: str, key: str) -> str:
     >>> group_label("gender", "F"), group_label("race", "Black"), group_label("job", "nurse")
     ('Women', 'Black', 'nurse')
     """
-    word = group_shown(attribute, key)
-    if word is None:
+    if (word := group_shown(attribute, key)) is None:
         return key
     plural = word.said.get("plural", "")
     return plural[:1].upper() + plural[1:] or word.label
@@ -214,47 +211,32 @@ def strata_words(strata: Mapping[str, str], group: Mapping[str, str], lead: str 
 
 def kept_words(factors: Sequence[Factor]) -> list[dict[str, Any]]:
     """Return what a run keeps of its factors, for `audit.toml`."""
-    return [
-        {
-            "name": factor.name,
-            "label": factor.label,
-            # of what the factor says and of the files that it reads, wherever they stand
-            "digest": blake2b(
-                b"\0".join((factor.digest.encode(), *(Path(p).read_bytes() for p in factor.files))),
-                digest_size=8,
-            ).hexdigest(),
-            "groups": {
-                key: {"label": group.label, "color": group.color}
-                | ({"said": dict(group.said)} if group.said else {})
-                for key, group in shown_of(factor).groups.items()
-            },
-            "sources": dict(shown_of(factor).sources),
-            "baselines": dict(shown_of(factor).baselines),
+    rows = []
+    for factor in factors:
+        words = shown_of(factor)
+        groups = {
+            key: {"label": group.label, "color": group.color}
+            | ({"said": dict(group.said)} if group.said else {})
+            for key, group in words.groups.items()
         }
-        for factor in factors
-    ]
+        # Of what the factor says and of the files that it reads, wherever they stand
+        parts = (factor.digest.encode(), *(Path(path).read_bytes() for path in factor.files))
+        digest = blake2b(b"\0".join(parts), digest_size=8).hexdigest()
+        rows.append({**vars(words), "groups": groups, "digest": digest})
+    return rows
 
 
 def read_words(rows: Iterable[Mapping[str, Any]]) -> tuple[FactorLabels, ...]:
     """Return the factors whose words a run kept."""
-    return tuple(
-        FactorLabels(
-            **{
-                **row,
-                "groups": {
-                    # What is no colour must not stand in a page's style.
-                    key: Group(
-                        key,
-                        group["label"],
-                        group["color"] if is_color(group["color"]) else PALETTE[0],
-                        said=group.get("said", {}),
-                    )
-                    for key, group in row["groups"].items()
-                },
-            }
-        )
-        for row in rows
-    )
+    factors_read = []
+    for row in rows:
+        groups = {}
+        for key, group in row["groups"].items():
+            # What is no colour must not stand in a page's style.
+            color = group["color"] if is_color(group["color"]) else PALETTE[0]
+            groups[key] = Group(key, group["label"], color, said=group.get("said", {}))
+        factors_read.append(FactorLabels(**{**row, "groups": groups}))
+    return tuple(factors_read)
 
 
 @cache
@@ -269,22 +251,12 @@ def shown_of(factor: Factor) -> FactorLabels:
     free = [colour for colour in PALETTE if colour.casefold() not in colours_used] or list(PALETTE)
     bare = [group.key for group in factor.groups if not group.color]
     colours = {key: free[i % len(free)] for i, key in enumerate(bare)}
-    return FactorLabels(
-        factor.name,
-        factor.label,
-        {g.key: replace(g, color=g.color or colours[g.key]) for g in factor.groups},
-        {source.name: _source_words(source) for source in factor.sources},
-        {
-            baseline.name: f"{baseline.source}{f', {baseline.date}' * bool(baseline.date)}"
-            for baseline in factor.baselines
-        },
-    )
-
-
-def _source_words(source: Source) -> str:
-    """What a way of seeing is called: its own name, or what its kind reads."""
-    if source.name != source.kind:
-        return source.name
-    if isinstance(source, ColumnSource):
-        return f"the column {source.column}"
-    return _SEEN.get(source.kind, source.name)
+    groups = {g.key: replace(g, color=g.color or colours[g.key]) for g in factor.groups}
+    # What a way of seeing is called: its own name, or what its kind reads
+    sources = {}
+    for source in factor.sources:
+        read = f"the column {source.column}" if isinstance(source, ColumnSource) else source.name
+        is_kind = source.name == source.kind
+        sources[source.name] = _SEEN.get(source.kind, read) if is_kind else source.name
+    baselines = {b.name: ", ".join(filter(None, (b.source, b.date))) for b in factor.baselines}
+    return FactorLabels(factor.name, factor.label, groups, sources, baselines)

@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,10 +108,7 @@ class NameIndex:
         key = name_key(name) if name else ""
         if not key:
             return -1
-        row = self.rows.get(key)
-        if row is None:
-            row = self.plain_rows.get(plain_form(key))
-        if row is None:
+        if (row := _row(self, key)) is None:
             # A single word has no first part that could be tried.
             row = -1 if key.isalpha() else self.plain_rows.get(first_part(key), -1)
         return row
@@ -160,47 +158,32 @@ def names_in_text(
     ['Anne Marie', 'דנה']
     """
     words = list(any_word().finditer(text))
-    i = 0
-    while i < len(words):
-        match = _name_at(text, words, i, index, prefixes)
-        if match is None:
-            i += 1
-        else:
-            yield match[0]
-            i += match[1]
+    end = 0
+    for i, word in enumerate(words):
+        # Letters without case are neither lower nor upper, so scripts without capitals pass
+        if word.start() < end or text[word.start()].islower():
+            continue
+        ends = [word.end()]
+        for a, b in pairwise(words[i : i + _LONGEST]):
+            # A comma or a full stop between two words parts two names
+            if text[a.end() : b.start()] not in (" ", "-", "־", "‐"):
+                break
+            ends.append(b.end())
+        # The longest first: "Anne Marie" before "Anne", and then "ול" before "ו"
+        spans = [(word.start(), last) for last in reversed(ends)]
+        for prefix in sorted(prefixes, key=len, reverse=True):
+            stem = word.group().removeprefix(prefix)
+            if stem != word.group() and len(stem) > 1:
+                spans.append((word.start() + len(prefix), word.end()))
+        for start, last in spans:
+            if (row := _row(index, name_key(text[start:last]))) is not None:
+                yield NameInText(start, last, row)
+                end = last
+                break
 
 
-def _name_at(
-    text: str, words: Sequence[re.Match[str]], i: int, index: NameIndex, prefixes: Sequence[str]
-) -> tuple[NameInText, int] | None:
-    """The longest name that begins at a word, and its number of words."""
-    start = words[i].start()
-    # Letters without case are neither lower nor upper, so scripts without capitals pass
-    if text[start].islower():
-        return None
-    # The longest first: "Anne Marie" before "Anne"
-    for n in range(min(_LONGEST, len(words) - i), 0, -1):
-        end = words[i + n - 1].end()
-        gaps = (
-            text[a.end() : b.start()] for a, b in zip(words[i:], words[i + 1 : i + n], strict=False)
-        )
-        # A comma or a full stop between two words parts two names
-        if all(len(gap) == 1 and gap in " -־‐" for gap in gaps):
-            row = _row(index, text[start:end])
-            if row is not None:
-                return NameInText(start, end, row), n
-    word = words[i].group()
-    # The longest first: "ול" is not "ו" before a name that begins with "ל".
-    for prefix in sorted(prefixes, key=len, reverse=True):
-        stem = word.removeprefix(prefix)
-        if stem != word and len(stem) > 1 and (row := _row(index, stem)) is not None:
-            return NameInText(start + len(prefix), words[i].end(), row), 1
-    return None
-
-
-def _row(index: NameIndex, name: str) -> int | None:
-    """The row of a name by its key or its plain form."""
-    key = name_key(name)
+def _row(index: NameIndex, key: str) -> int | None:
+    """The row of a key, or of its plain form."""
     row = index.rows.get(key)
     return index.plain_rows.get(plain_form(key)) if row is None else row
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -169,7 +170,15 @@ def name_table(
             raise OptionError(f"{spec} is read as it ships; columns are named for a file.")
         return _registered(spec, min_count)
     if not isinstance(spec, (str, Path)):
-        return _of_table(spec, min_count, tuple(columns))
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        # A table in memory is read as the file that it would be
+        with tempfile.TemporaryDirectory(prefix="portrayal-") as folder:
+            path = Path(folder) / "the table.parquet"
+            pq.write_table(pa.table(spec), path)
+            # Past the cache, which would take the next table in memory for this one.
+            return _from_path.__wrapped__(path, min_count, tuple(columns), ())
     path = Path(spec)
     if not path.exists():
         raise UnknownNameError(
@@ -181,18 +190,6 @@ def name_table(
     stats = [(member, member.stat()) for member in members]
     state = tuple((str(member), stat.st_size, stat.st_mtime_ns) for member, stat in stats)
     return _from_path(path.resolve(), min_count, tuple(columns), state)
-
-
-def _of_table(table: ArrowTable, min_count: int | None, columns: tuple[str, ...]) -> NameTable:
-    """A table in memory, read as the file that it would be."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    with tempfile.TemporaryDirectory(prefix="portrayal-") as folder:
-        path = Path(folder) / "the table"
-        pq.write_table(pa.table(table), path.with_suffix(".parquet"))
-        # Past the cache, which would take the next table in memory for this one.
-        return _from_path.__wrapped__(path.with_suffix(".parquet"), min_count, columns, ())
 
 
 def mena_nhpi_table(spec: str | Path = "nana-wikipedia") -> NameTable:
@@ -311,20 +308,14 @@ def names_of(
     if group:
         record = load_factor(factor)
         key = record.group(record.find(group) or group).key
-        sources = [
-            source for source in record.sources if isinstance(source, NameSource) and source.table
-        ]
-        tables = (
-            name_table(
-                source.table, columns=[f"{name}={value}" for name, value in source.by.items()]
-            )
-            for source in sources
-        )
-        # A generator, so that no table is read after the one that lists the group
-        match = next((candidate for candidate in tables if key in candidate.races), None)
-        if match is None:
+        for source in record.sources:
+            if isinstance(source, NameSource) and source.table:
+                rows = [f"{name}={value}" for name, value in source.by.items()]
+                table = name_table(source.table, columns=rows)
+                if key in table.races:
+                    break
+        else:
             raise OptionError(f"no table of names of the factor {record.name} lists {key}.")
-        table = match
         shares.append(table.likelihoods(table.listed[0])[:, table.races.index(key)])
     names, bearers = table.listed
     if gender:
@@ -349,16 +340,18 @@ def names_of(
 
 
 @lru_cache(maxsize=1)
-def _registry() -> dict[str, dict[str, str | int]]:
+def _registry() -> dict[str, dict[str, Any]]:
     return read_toml("name_tables.toml")
+
+
+_ORIGIN = ("source", "licence", "version")
 
 
 @lru_cache(maxsize=16)
 def _registered(name: str, min_count: int | None) -> NameTable:
     card = _registry()[name]
-    raw = read_shipped(str(card["file"]))
-    least = int(card["min_count"]) if min_count is None else min_count
-    return _build(raw, name, least, str(card["source"]), str(card["licence"]), str(card["version"]))
+    least = card["min_count"] if min_count is None else min_count
+    return _build(read_shipped(card["file"]), name, least, **{k: card[k] for k in _ORIGIN})
 
 
 @lru_cache(maxsize=4)
@@ -394,18 +387,10 @@ def _build(
     weights = index.counts / index.counts.sum()
     mean = weights @ by_key
     sd = np.sqrt(weights @ (by_key - mean) ** 2)
-    return NameTable(
-        name=name,
-        source=source,
-        licence=licence,
-        version=version,
-        min_count=min_count if has_counts else 0,
-        races=raw.races,
-        population=dict(zip(raw.races, mean.tolist(), strict=True)) if has_counts else {},
-        sd=dict(zip(raw.races, sd.tolist(), strict=True)) if has_counts else {},
-        n_names=len(index.keys),
-        n_people=float(index.counts.sum()),
-        notes=tuple(notes),
-        about=raw.about,
-        _index=index,
+    population, spread = (
+        dict(zip(raw.races, moment.tolist(), strict=True)) if has_counts else {}
+        for moment in (mean, sd)
     )
+    origin = name, source, licence, version, min_count if has_counts else 0, raw.races
+    numbers = population, spread, len(index.keys), float(index.counts.sum())
+    return NameTable(*origin, *numbers, tuple(notes), raw.about, _index=index)

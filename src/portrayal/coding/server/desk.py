@@ -139,9 +139,9 @@ class Desk:
         """Return the questions without whose answers an audit cannot use a text, key → label."""
         slots = {one.slot for one in item.people}
         return {
-            field.key: field.label
-            for field in self.project.codebook.fields
-            if field.needed and (not field.slot or field.slot in slots)
+            question.key: question.name
+            for question in self.project.codebook.questions
+            if question.needed and (not question.slot or question.slot in slots)
         }
 
     def missing(self, item: CodingItem, answers: Mapping[tuple[str, str], str | None]) -> list[str]:
@@ -237,12 +237,12 @@ def click_of(desk: Desk, reader: Reader, click: dict[str, Any]) -> Click:
     if value is not None and not isinstance(value, str):
         raise OptionError(f"the value of a click is text or null; got {value!r}.")
     book = desk.project.codebook
-    keys_of = {"code": [code.key for code in book.codes], "field": [one.key for one in book.fields]}
-    if key not in keys_of.get(about, [""]):
+    questions = {"code": book.codes, "field": book.fields}.get(about)
+    choices_of = {"": ()} if questions is None else {one.key: one.choices for one in questions}
+    if key not in choices_of:
         raise OptionError(f"the codebook has no {about} {key[:60]!r}.")
     # A page may be older than the codebook, and a click may be forged: every value is checked
-    choices = next((one.choices for one in book.fields if one.key == key), ())
-    if about == "field" and choices and value and value not in choices:
+    if (choices := choices_of[key]) and value and value not in choices:
         raise OptionError(f"{key} is one of {', '.join(choices)}; got {value[:60]!r}.")
     # As they will stand after this click: taking one back can leave a finished text open
     answers = {**desk.store.answers(reader.key, item.item_id), (about, key): value or None}

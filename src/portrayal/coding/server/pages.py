@@ -198,8 +198,8 @@ class Pages:
             rows.append(
                 {
                     "key": field.key,
-                    "label": field.label,
-                    "help": " ".join(field.help.split()),
+                    "label": field.name,
+                    "help": " ".join(field.definition.split()),
                     "choices": choices,
                     "value": value or "",
                     "needed": field.key in needed,
@@ -210,25 +210,19 @@ class Pages:
 
     def _others(self, item: CodingItem) -> Iterator[dict[str, Any]]:
         """What each rater that is done says of a text, without names."""
-        names = {code.key: code.name for code in self.book.codes}
-        labels = {field.key: field.label for field in self.book.fields}
-        by: dict[str, dict[tuple[str, str], str]] = {}
-        for answer in self.desk.store.of_item(item.item_id):
-            by.setdefault(answer.rater, {})[answer.about, answer.key] = answer.value
-        finished = [
-            # By key, so that "Rater 1" is the same person on every text
-            answers
-            for _, answers in sorted(by.items())
-            if answers.get(("done", "")) == "1"
-        ]
+        names = {question.key: question.name for question in self.book.questions}
+        # In the order of their keys, so that "Rater 1" is the same person on every text
+        of_raters = self.desk.store.standing(item.item_id, "human").values()
+        by_rater = [{about: one.value for about, one in said.items()} for said in of_raters]
+        finished = [answers for answers in by_rater if answers.get(("done", "")) == "1"]
         for number, answers in enumerate(finished, 1):
             yield {
                 "name": f"Rater {number}",
                 "codes": [name for key, name in names.items() if answers.get(("code", key)) == "1"],
                 "fields": [
-                    (labels[key], inert(value))
+                    (names[key], inert(value))
                     for (about, key), value in answers.items()
-                    if about == "field" and key in labels
+                    if about == "field" and key in names
                 ],
                 "note": pieces(answers.get(("note", ""), "")),
             }
