@@ -59,7 +59,7 @@ def test_none_is_what_the_reader_could_have_made(stated):
 def test_the_first_screen_counts_people_and_models(read):
     screen = first_screen(read)
     assert screen.read == "5 models · 2,230 of 2,346 stories readable · 47 prompts"
-    for each in screen.stated:
+    for each in screen.findings:
         e = each.first  # what rests on fewer than ten prompts is not strong
         assert e.tests[0].audit_q < 0.05
         assert each.strength == ("strong" if e.warning is None else "some evidence")

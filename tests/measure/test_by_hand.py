@@ -355,7 +355,7 @@ def test_what_nobody_checked_is_called_as_the_scorer_reads(tmp_path: Path) -> No
     for run, called in ((bare, True), (checked, False)):
         with run.speaking():
             screen = first_screen(View.of(run))
-        (stated,) = [each for each in screen.stated if "positive" in each.headline]
+        (stated,) = [each for each in screen.findings if "positive" in each.headline]
         assert (AS_READ in stated.facts) == called
         assert any("stated of sentiment is as" in line for line in screen.cannot) == called
         lines = finding_lines(run, 3)

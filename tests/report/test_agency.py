@@ -10,7 +10,7 @@ from portrayal.records import ERROR_HIGH, ERROR_LOW, Estimate, Interval, Null, S
 from portrayal.records import Test as TestOf
 from portrayal.report.about import reading_error
 from portrayal.report.figures.generic import figures
-from portrayal.report.findings import doubted, facts_of, reader_line
+from portrayal.report.findings import doubt_words, doubted, facts_of
 from portrayal.report.first import first_screen
 from portrayal.report.page import render
 from portrayal.report.sentences import sentence_of
@@ -49,7 +49,7 @@ def test_the_first_screen_speaks_of_masked_sentences_alone(view):
     assert first.none.startswith(
         "Nothing found in 24 texts. Four times in five they would have shown: "
     )
-    assert first.stated == ()
+    assert first.findings == ()
     assert {e.estimate.strata["masking"] for e in first.lead.candidates} == {"masked"}
     assert "Agentic is not better than communal" in reading_error(view)[-1]
     assert "+22.0 and +35.6 (+23.2 and +35.0) by linear-lac-untaught.v2" in reading_error(view)[-2]
@@ -57,7 +57,7 @@ def test_the_first_screen_speaks_of_masked_sentences_alone(view):
 
 def test_what_another_classifier_has_the_other_way_round_is_not_stated(tmp_path):
     view = audit(tmp_path / "r", texts_of({"a": 0.8, "b": 0.2}))
-    (stated,) = [s for s in first_screen(view).stated if s.first.measure.startswith("agency_gap")]
+    (stated,) = [s for s in first_screen(view).findings if s.first.measure.startswith("agency_gap")]
     assert stated.first.strata["masking"] == "masked"
     low, high = (stated.first.details[name] for name in (ERROR_LOW, ERROR_HIGH))
     assert 0 < low <= stated.first.value <= high
@@ -67,14 +67,12 @@ def test_what_another_classifier_has_the_other_way_round_is_not_stated(tmp_path)
         for e in view.estimates
     )
     other = replace(view, estimates=turned)
-    shown = [s for s in first_screen(other).stated if s.first.measure.startswith("agency_gap")]
+    shown = [s for s in first_screen(other).findings if s.first.measure.startswith("agency_gap")]
     assert shown == []
-    in_doubt = doubted(other)
-    assert len(in_doubt.lines) == 1
-    assert not in_doubt.people
-    assert "−10.0 to " in in_doubt.lines[0]
+    (in_doubt,) = doubted(other)
+    assert "−10.0 to " in doubt_words(in_doubt)
     assert "could make it" in first_screen(other).cannot[0]
-    assert reader_line(view.run) == ""
+    assert first_screen(other).remedies == ()
 
 
 def difference(value, low, high, null, q, groups="male − female", **more):
@@ -96,7 +94,7 @@ def difference(value, low, high, null, q, groups="male − female", **more):
 
 
 def stated_of(view, estimates):
-    return first_screen(replace(view, estimates=tuple(estimates), models=("m",))).stated
+    return first_screen(replace(view, estimates=tuple(estimates), models=("m",))).findings
 
 
 def test_a_difference_below_0_is_turned_with_its_interval(view):
@@ -208,5 +206,5 @@ def test_models_stand_beside_human_texts(tmp_path):
     view = audit(tmp_path / "r", rows)
     (figure,) = [f for f in figures(view) if f.title == "Differences between groups"]
     assert "a − b, beside human texts · gpt" in figure.svg
-    stated = [s.headline for s in first_screen(view).stated]
+    stated = [s.headline for s in first_screen(view).findings]
     assert any("that in texts that people wrote" in headline for headline in stated)

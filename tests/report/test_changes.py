@@ -12,8 +12,7 @@ import pytest
 
 import portrayal
 from portrayal.comparison import Side
-from portrayal.report.changes import write_comparison
-from portrayal.report.changes.dumbbells import dumbbells
+from portrayal.report.compared import dumbbells, write_comparison
 from portrayal.run import Run
 
 from .test_browser import DRAWN, HOSTILE, opened, requests

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from portrayal.report.about import comparison, left_out, reading_error
-from portrayal.report.charts import headline_rows
 from portrayal.report.findings import findings
 from portrayal.report.first import first_screen
 from portrayal.report.headline import label_of
+from portrayal.report.page import headline_rows
 from portrayal.report.view import View
 
 from .paired_run import PLAIN, write_paired_run
@@ -44,7 +44,7 @@ def test_a_distance_is_stated_with_interval_and_null(tmp_path: Path) -> None:
 )
 def test_what_chance_can_give_is_not_claimed(tmp_path: Path, more: dict[str, object]) -> None:
     head = first_screen(one(tmp_path, **more))
-    assert head.stated == ()
+    assert head.findings == ()
     tested = more.get("q", 0.001) is not None
     none = "Nothing found" if tested else "Nothing could be seen"
     assert head.none.startswith(f"{none} in 8 texts")

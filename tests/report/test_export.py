@@ -125,7 +125,7 @@ def test_a_slow_browser_is_one_line(
 
 def test_a_notebook_folds_what_the_page_folds(run: Run) -> None:
     shown = Report.of(run)._repr_html_()
-    front, _, folded = shown.partition("<details>")
+    front, _, folded = shown.partition('<details class="folded">')
     assert [finding.folded for finding in Report.of(run).findings] == [False, True, True]
     assert front.count("holds for prompts like these") == 1
     assert folded.count("holds for prompts like these") == 2

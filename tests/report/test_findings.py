@@ -4,17 +4,10 @@ import math
 from collections.abc import Callable
 
 from portrayal.records import Estimate, Fixed, Status
-from portrayal.report.findings import (
-    absent_groups,
-    doubted,
-    findings,
-    nearest,
-    reader_line,
-)
-from portrayal.report.first import cannot_lines, finding_facts
+from portrayal.report.findings import doubt_words, doubted, findings, nearest
+from portrayal.report.first import cannot_lines, finding_facts, remedies
 from portrayal.report.page import render
-from portrayal.report.strength import CANNOT, strength_of
-from portrayal.report.view import View
+from portrayal.report.view import CANNOT, View, strength_of
 from portrayal.run import Run
 
 from .conftest import estimate
@@ -149,21 +142,20 @@ def test_one_model_is_shown_once(make_run: Maker) -> None:
 
 
 def test_what_cannot_be_said(make_run: Maker) -> None:
-    gone = estimate(
-        0.0,
-        0.0,
-        12.0,
-        measure=REP,
-        group={"gender": "NB"},
-        q=None,
-        details={"share": 0.0, "baseline": 0.017},
-        null=(0.0, 5.0),
-    )
-    view = _view(make_run, estimate(None), estimate(1.0, 0.2, 5.0), gone)
-    assert absent_groups(view).startswith("Not once counted, in Labor: non-binary people.")
+    view = _view(make_run, estimate(None), *(estimate(x, 0.2, 5.0) for x in (1.0, 1.1)))
     (said,) = [line for line in cannot_lines(view) if "do not settle" in line]
     assert said.startswith("For 2 of 3 numbers")
     assert said.endswith("no evidence that they are treated alike.")
+
+
+def test_an_attribute_of_one_group_says_that_it_is_compared_with_nothing(make_run: Maker) -> None:
+    gap = {"measure": "agency_gap.v1", "statistic": "difference", "null": None, "q": None}
+    one = estimate(None, **gap, group={"gender": "any"})
+    variance = estimate(None, measure="agency_variance.v1", group={"attribute": "gender"}, q=None)
+    (said,) = cannot_lines(_view(make_run, one, variance))
+    assert said == (
+        "Differences between groups of gender cannot be measured, as there is only one."
+    )
 
 
 def test_no_sentence_claims_too_much(sample_run: Run) -> None:
@@ -191,28 +183,28 @@ def test_what_the_reader_could_have_made_is_no_finding(make_run: Maker) -> None:
     assert found.first.value == 3.0
     assert "; without the reader’s errors about 3.4 (1.6–5.0)." in found.evidence
     assert [e.first.value for e in nearest(view)] == [11.0, 9.0, 2.0]
-    in_doubt = doubted(view)
-    assert in_doubt is not None
-    line, _ = in_doubt.lines
-    assert line.startswith("Non-binary people in A, subordination ratio: 11 as read; without")
-    assert in_doubt.sheet == f"portrayal label sheet {view.run.path}"
-    assert "could have made 2 of 3 numbers beyond chance" in reader_line(view.run)
+    first, second = map(doubt_words, doubted(view))
+    assert first.startswith("Non-binary people in A, subordination ratio: 11 as read; without")
+    assert second.endswith(str(untold.reader_error))
+    (line,) = remedies(view, ())
+    assert (
+        f"2 numbers unstated, label a sample by hand (portrayal label sheet {view.run.path})"
+        in line
+    )
 
 
 def test_what_cannot_be_told_says_why(make_run: Maker) -> None:
     why = "cannot be told: the reader was measured on 37 non-binary people and reads 16 % so"
     row = estimate(9.0, 5.0, 20.0, **SURE, group={"gender": "NB"}, status=Status(reader_error=why))
     view = _view(make_run, row)
-    in_doubt = doubted(view)
     assert findings(view) == []
-    assert in_doubt is not None
-    assert in_doubt.lines[0].endswith(f"how far the reader’s errors move it {why}")
+    assert doubt_words(*doubted(view)).endswith(f"how far the reader’s errors move it {why}")
     assert "could be the reader’s error, so not stated" in render(view)
 
 
 def test_a_run_without_a_measured_reader_is_told_as_before(make_run: Maker) -> None:
     view = _view(make_run, estimate(3.0, 2.0, 4.0, **SURE))
     assert len(findings(view)) == 1
-    assert doubted(view) is None
-    assert reader_line(view.run) == ""
+    assert doubted(view) == []
+    assert remedies(view, ()) == ()
     assert "reader’s error" not in render(view)

@@ -12,11 +12,10 @@ import pytest
 import portrayal
 from portrayal.comparison import Side
 from portrayal.records import Status
-from portrayal.report.changes import write_comparison
+from portrayal.report.compared import write_comparison
 from portrayal.report.first import first_screen
 from portrayal.report.page import render
-from portrayal.report.strength import CANNOT, SOME, STRONG, UNCLEAR, strength_of
-from portrayal.report.view import View
+from portrayal.report.view import CANNOT, SOME, STRONG, UNCLEAR, View, strength_of
 from portrayal.run import Run
 
 from .conftest import estimate
@@ -44,7 +43,7 @@ def test_a_finding_says_counts_range_chance_models_and_strength(make_run: Maker)
     rows[-1] = replace(rows[-1], value=None, interval=None, tests=(), undefined="none was there")
     screen = first_screen(View.of(make_run(rows, models=models, outcomes={"ok": 9, "empty": 1})))
     assert screen.read == "4 models · 9 of 10 stories readable · 1 prompt"
-    (said,) = screen.stated
+    (said,) = screen.findings
     assert said.facts == (
         "0.55 times (0.40–0.70)",
         "2 of 3 models agree",
@@ -79,7 +78,7 @@ def test_who_is_missing_from_one_role_can_be_stated_who_is_nearly_nowhere_cannot
     few = {**missing.details, "count_subordinate": 15.0}
     rare = replace(missing, details=few, group={"race": "Asian"})
     view = View.of(make_run([missing, rare]))
-    (said,) = first_screen(view).stated
+    (said,) = first_screen(view).findings
     assert said.first.group == missing.group
     assert said.headline.startswith("31 of 200 people")
     assert [round(c.expected, 2) for c in view.estimates[0].counts] == [15.65, 15.65]
@@ -93,7 +92,7 @@ def test_a_median_is_no_finding_of_its_own_but_stands_beside_its_measure(make_ru
     elsewhere = replace(median, value=0.1, strata={"model": "all", "domain": "Love"})
     rows = [rep(0.55, 0.4, 0.7, 31.0, model="all"), median, elsewhere]
     rows += [rep(0.5, 0.2, 2, 8, model=m, q=0.5) for m in ("a", "b")]
-    (said,) = first_screen(View.of(make_run(rows, models=("a", "b")))).stated
+    (said,) = first_screen(View.of(make_run(rows, models=("a", "b")))).findings
     assert [e.measure for e in said.estimates] == [REP]
     assert said.evidence.endswith(" In the median model 0.40 times (0.30–0.50).")
     assert said.facts[-2] == "both models agree"
@@ -104,7 +103,7 @@ def test_the_strong_stand_before_the_rest(make_run: Maker) -> None:
         rep(0.2, 0.1, 0.3, 40, group={"race": "Asian"}, q=0.03),
         rep(0.6, 0.5, 0.7, 40),
     ]
-    said = first_screen(View.of(make_run(rows))).stated
+    said = first_screen(View.of(make_run(rows))).findings
     assert [each.strength for each in said] == [STRONG, SOME]
 
 
@@ -176,7 +175,7 @@ def test_what_comes_nearest_stands_in_a_table_on_the_first_screen(make_run: Make
     row = "Black people in stories about work: share 0.53 0.31–0.93 0.001 0.20"
     assert said.count(row) == 1
     assert "Black in Love" not in said.partition("What cannot be said")[0]
-    assert [each.first for each in first_screen(view).stated] == [sure]
+    assert [each.first for each in first_screen(view).findings] == [sure]
 
 
 def test_a_group_that_no_baseline_has_is_not_called_too_rare(make_run: Maker) -> None:

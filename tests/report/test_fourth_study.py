@@ -14,10 +14,10 @@ import pytest
 from portrayal.records import Estimate
 from portrayal.report import write_report
 from portrayal.report.about import reading_error
-from portrayal.report.charts import csv_columns, headline_rows
 from portrayal.report.figures.generic import figures
 from portrayal.report.findings import findings
 from portrayal.report.first import cannot_lines
+from portrayal.report.page import csv_columns, headline_rows
 from portrayal.report.view import View
 from portrayal.run import Run
 

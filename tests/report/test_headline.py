@@ -58,7 +58,7 @@ def test_what_is_established_is_never_called_not_established(make_run: Maker) ->
     errors = {"error_value": 1.2, "error_low": 0.8, "error_high": 20.0}
     doubted = estimate(9.0, 5.0, 20.0, q=0.001, domain="Love", details=errors)
     screen = first_screen(View.of(make_run([*many, doubted, near()])))
-    assert [s.folded for s in screen.stated] == [False, *[True] * 6], "one question"
+    assert [s.folded for s in screen.findings] == [False, *[True] * 6], "one question"
     assert [each.estimate for each in screen.lead.candidates] == [near()]
 
 
@@ -197,7 +197,7 @@ def told(view: View) -> str:
     screen = first_screen(view)
     assert screen.lead.kind == "not measured"
     assert screen.lead.detectable == ()
-    assert (screen.stated, screen.lead.candidates, screen.chart) == ((), (), None)
+    assert (screen.findings, screen.lead.candidates, screen.chart) == ((), (), None)
     n = view.note["outcomes"]["ok"]
     lead, _, why = screen.none.partition(": ")
     assert lead == f"Nothing could be seen in {n} stories"
@@ -343,13 +343,13 @@ def test_facts_are_those_of_the_page_and_can_be_written_as_json(make_run: Maker)
     screen = first_screen(View.of(run))
     assert json.loads(json.dumps(finite(facts), allow_nan=False))["headline"] == "found"
     (found,) = facts["findings"]
-    assert facts["sentence"] == f"{screen.stated[0].headline}."
+    assert facts["sentence"] == f"{screen.findings[0].headline}."
     assert (found["rank"], found["strength"], found["population"]) == (
         1,
         "strong",
         "prompts like these",
     )
-    assert found["sentence"] == screen.stated[0].headline
+    assert found["sentence"] == screen.findings[0].headline
     assert {key: found[key] for key in ("id", "measure", "value", "interval", "p", "q")} == {
         "id": sure.id,
         "measure": sure.measure,
@@ -373,7 +373,7 @@ def test_a_terminal_says_what_the_page_says(make_run: Maker) -> None:
     run = make_run([near(), sure])
     screen = first_screen(View.of(run))
     first, below, head, *rows = finding_lines(run)
-    assert first == f"1. {screen.stated[0].headline}."
+    assert first == f"1. {screen.findings[0].headline}."
     assert below.startswith("   holds for prompts like these; 3.0 times (2.0–4.0); ")
     assert head.startswith("nearest to a finding")
     assert rows == ["  " + "  ".join(each.cells) for each in screen.lead.candidates]

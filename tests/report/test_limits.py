@@ -13,7 +13,7 @@ import pytest
 import portrayal
 from portrayal.comparison import Side
 from portrayal.report import write_report
-from portrayal.report.changes import write_comparison
+from portrayal.report.compared import write_comparison
 from support import matrix
 
 from .test_browser import opened

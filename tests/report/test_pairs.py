@@ -59,11 +59,11 @@ def view(tmp_path_factory: pytest.TempPathFactory) -> View:
 
 def test_each_model_and_score_is_a_finding(view: View) -> None:
     first = first_screen(view)
-    scores = [s for s in first.stated if "score" in s.first.strata]
+    scores = [s for s in first.findings if "score" in s.first.strata]
     assert len({(s.first.strata["model"], s.first.strata["score"]) for s in scores}) == len(scores)
     assert len(scores) > 1
-    assert {s.first.strata["model"] for s in first.stated} == {"lean"}
-    assert all(re.match("lean: .*answers", s.headline) for s in first.stated)
+    assert {s.first.strata["model"] for s in first.findings} == {"lean"}
+    assert all(re.match("lean: .*answers", s.headline) for s in first.findings)
     length = next(s for s in scores if s.first.strata["score"] == "length")
     assert length.facts[0].startswith(f"+{difference(abs(length.first.value), '')} (")
     assert length.facts[1].endswith(" standard deviations of the texts")
@@ -82,14 +82,14 @@ def test_the_page_says_how_units_were_recognised(tmp_path: Path) -> None:
 
 
 def test_strong_takes_no_other_model(view: View) -> None:
-    assert {s.strength for s in first_screen(view).stated} == {"strong"}
+    assert {s.strength for s in first_screen(view).findings} == {"strong"}
 
 
 def test_findings_are_spread_over_models(view: View) -> None:
     one = [e for e in view.estimates if e.strata["model"] == "lean"]
     other = [dataclasses.replace(e, strata={**e.strata, "model": "twin"}) for e in one]
     both = dataclasses.replace(view, estimates=(*one, *other), models=("lean", "twin"))
-    stated = first_screen(both).stated
+    stated = first_screen(both).findings
     of_scores = [s.first.strata["model"] for s in stated if "score" in s.first.strata]
     assert set(of_scores[:2]) == {"lean", "twin"}
 
@@ -180,7 +180,7 @@ def test_three_groups_stand_against_the_others(tmp_path: Path) -> None:
     rows = [{("age" if k == "gender" else k): v for k, v in row.items()} for row in rows]
     view = audit(tmp_path / "run", rows, group="age")
     first = first_screen(view)
-    assert "answers for “old”" in first.stated[0].headline
+    assert "answers for “old”" in first.findings[0].headline
     assert all(not figure.broken for figure in figures(view))
     assert "old − the others" in figures(view)[0].svg
     assert pairs_of(view) is not None
@@ -192,15 +192,15 @@ def test_a_finding_of_no_named_model_begins_with_a_capital(tmp_path: Path) -> No
         {k: v for k, v in row.items() if k != "model"} for row in rows if row["model"] == "lean"
     ]
     first = first_screen(audit(tmp_path / "run", rows))
-    assert first.stated
-    assert all(re.match("Answers|[0-9]", s.headline) for s in first.stated)
+    assert first.findings
+    assert all(re.match("Answers|[0-9]", s.headline) for s in first.findings)
 
 
 def test_nothing_found_is_said_in_standard_deviations(tmp_path: Path) -> None:
     rows = [{k: v for k, v in row.items() if k != "model"} for row in rows_of({})]
     view = audit(tmp_path / "run", rows)
     first = first_screen(view)
-    assert first.stated == ()
+    assert first.findings == ()
     assert first.none.endswith(" standard deviations or more.")
 
 

@@ -50,9 +50,9 @@ def test_few_prompts_can_answer_for_themselves_and_the_command_does(tmp_path: Pa
     )
     view = View.of(again)
     screen = first_screen(view)
-    assert screen.stated, screen.none
+    assert screen.findings, screen.none
     assert screen.remedies == ()
-    assert headline(view, screen.stated).kind == "found"
+    assert headline(view, screen.findings).kind == "found"
 
 
 def letters(n: int, seed: int = 4) -> list[dict[str, str]]:

@@ -13,8 +13,7 @@ import pytest
 
 from portrayal.errors import RunError
 from portrayal.report import write_report
-from portrayal.report.charts import packed_csv
-from portrayal.report.page import render
+from portrayal.report.page import packed_csv, render
 from portrayal.report.view import View
 from portrayal.run import Run
 

@@ -10,7 +10,7 @@ import pytest
 
 from comparison.rounds import audit, stories
 from portrayal.comparison import Side, compare
-from portrayal.report.changes import write_comparison
+from portrayal.report.compared import write_comparison
 from portrayal.report.page import render
 from portrayal.report.terms import Terms, terms
 from portrayal.report.view import View

@@ -10,7 +10,7 @@ from command import invoke
 from portrayal.annotate.agency.linear import WordScores, write_linear
 from portrayal.collect.fields import map_columns
 from portrayal.errors import DataError, OptionError
-from portrayal.report.strength import clusters_of
+from portrayal.report.view import clusters_of
 from portrayal.run.estimates import flatten_estimates
 from portrayal.studies.agency.audit import FIELDS, AgencyOptions, known_prompts, sample
 

@@ -145,7 +145,7 @@ def test_what_was_planted_is_found_and_nothing_else(sample_run, tmp_path):
     screen = first_screen(View.of(sample_run))
     assert screen.planted.sentence == "3 of 3 planted differences found, and nothing else."
     ranks = [rank for _, own in screen.planted.rows for rank in own]
-    assert sorted(ranks) == list(range(1, len(screen.stated) + 1))
+    assert sorted(ranks) == list(range(1, len(screen.findings) + 1))
 
     plain = STUDY.joinpath(TELLERS["Teller B"])
     other = portrayal.audit(
@@ -153,7 +153,7 @@ def test_what_was_planted_is_found_and_nothing_else(sample_run, tmp_path):
     )
     screen = first_screen(View.of(other))
     assert screen.planted is None  # these are other texts
-    assert (screen.stated, screen.lead.kind) == ((), "nothing found")
+    assert (screen.findings, screen.lead.kind) == ((), "nothing found")
 
 
 def test_the_planted_differences_are_in_the_texts(sample):

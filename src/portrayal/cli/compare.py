@@ -109,7 +109,7 @@ def compare(
     # Words of the base's factors: labels of groups are those of its study
     with opened[0].run.speaking():
         if format == "html":
-            from portrayal.report.changes import write_comparison
+            from portrayal.report.compared import write_comparison
 
             page = out or Path("comparison.html")
             out = write_comparison(selected[0], (sides[0], sides[1]), page, seed)

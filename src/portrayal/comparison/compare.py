@@ -302,6 +302,7 @@ def changes(
             runs[1].records[j].value,
             margin=choices.shown_margin(one),
             undefined=why_not(runs, (i, j)),
+            rows=(i, j),
         )
         if change.undefined is None:
             # What shares form, scale and prompts is compared together.

@@ -63,6 +63,8 @@ class Change:
         Why there is no change, or no interval and test; None where there are.
     scores
         What each prompt says against no change, by which changes are adjusted for each other.
+    rows
+        Rows of the estimate in the runs of both sides; empty where that is not known.
     """
 
     measure: str
@@ -94,6 +96,7 @@ class Change:
     stated: bool = False
     undefined: str | None = None
     scores: PromptScores | None = field(default=None, compare=False, repr=False)
+    rows: tuple[int, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def null(self) -> float:

@@ -212,10 +212,8 @@ def _stages(
         write_datasheet(run, run.datasheet_path)
     # Imported here: drawing takes long to load, and an audit may go without
     if config.report.report:
-        from portrayal.report import finding_lines, kept_findings, reader_line, write_report
+        from portrayal.report import finding_lines, kept_findings, write_report
 
-        if line := reader_line(run):
-            tell(line)
         tell(f"report: {write_report(run)}")
         kept_findings(run)
         for line in finding_lines(run, MOST_SAID):

@@ -14,9 +14,17 @@ from portrayal.pipeline.datasheet import run_answers, sections_of
 from portrayal.records import Estimate
 from portrayal.registry import described, form_of
 from portrayal.report.first import first_screen
-from portrayal.report.strength import CANNOT, SOME, STRONG, UNCLEAR, strength_of
 from portrayal.report.study import report_of
-from portrayal.report.view import View, place_words, q_of
+from portrayal.report.view import (
+    CANNOT,
+    SOME,
+    STRONG,
+    UNCLEAR,
+    View,
+    place_words,
+    q_of,
+    strength_of,
+)
 from portrayal.report.words import group_label
 from portrayal.run import Run, write_atomically
 from portrayal.run.manifest import MISSING, Problem
@@ -231,7 +239,7 @@ def _findings(view: View) -> Iterator[Said]:
         # Nothing found is a result too: shown with what came nearest
         near = [candidate.estimate for candidate in first.lead.candidates[:1]]
         yield first.none, "estimates.parquet", near
-    for finding in first.stated:
+    for finding in first.findings:
         sentence = f"{finding.headline} ({'; '.join((finding.sure, *finding.facts))})."
         yield sentence, "estimates.parquet", finding.estimates
 

@@ -1,8 +1,8 @@
 """Reporting: a *report* is one HTML file that tells what a run found, and opens offline."""
 
-from portrayal.report.export import Report, export_report
-from portrayal.report.findings import correction_lines, reader_line
-from portrayal.report.first import finding_facts, finding_lines, kept_findings
+from portrayal.report.export import export_report
+from portrayal.report.findings import correction_lines
+from portrayal.report.first import Report, finding_facts, finding_lines, kept_findings
 from portrayal.report.page import write_report
 from portrayal.report.schemas import SCHEMAS, schema
 
@@ -14,7 +14,6 @@ __all__ = [
     "finding_facts",
     "finding_lines",
     "kept_findings",
-    "reader_line",
     "schema",
     "write_report",
 ]

@@ -18,10 +18,9 @@ from portrayal.errors import DataError, MissingExtraError, OptionError
 from portrayal.report.figures.declared import default, dots
 from portrayal.report.figures.figure import Figure
 from portrayal.report.figures.generic import build
-from portrayal.report.first import first_screen
+from portrayal.report.first import Report
 from portrayal.report.formats import plural
 from portrayal.report.page import drawn_page, write_report
-from portrayal.report.strength import Stated
 from portrayal.report.view import View
 from portrayal.run import Run, choose
 from portrayal.run.files import replacing, write_atomically
@@ -291,76 +290,6 @@ def _pdf(page: str, target: Path) -> Path:
         # From one folder to the other, which may be on another disk.
         shutil.copyfile(printed, temporary)
     return target
-
-
-@dataclass(frozen=True)
-class Report:
-    """What the report of a run says, in sentences.
-
-    Attributes
-    ----------
-    run
-        The run.
-    findings
-        What the report states, the strongest first; each with its `headline`, `strength`, `facts`,
-        `evidence` and the estimates behind it; `folded` says which a page folds.
-    here
-        What holds in these prompts, if not in others like them.
-    none
-        What the report leads with: that nothing is stated, or a study's sum of what is; or "".
-    cannot
-        What cannot be said, in sentences.
-    corrected
-        What labels by hand corrected, and what they did not and why.
-
-    Examples
-    --------
-    >>> text = "Maria was a star student. She helped her classmate Juan, and he thanked her."
-    >>> stories = [{"prompt_id": "learning-neutral-arts", "text": text}] * 3
-    >>> run = portrayal.audit("laissez-faire", texts=stories, report=False)
-    >>> Report.of(run).findings
-    ()
-    """
-
-    run: Run
-    findings: tuple[Stated, ...]
-    none: str
-    cannot: tuple[str, ...]
-    here: tuple[Stated, ...] = ()
-    corrected: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, run: Run) -> "Report":
-        """Read a run with estimates."""
-        with run.speaking():
-            first = first_screen(View.of(run))
-        return cls(
-            run, first.stated, first.none, first.cannot, first.here, corrected=first.corrected
-        )
-
-    def _repr_html_(self) -> str:
-        lines = [f"<p>{_safe(_read(self.run))}</p>"]
-        if self.none:
-            lines.append(f"<p><strong>{_safe(self.none)}</strong></p>")
-        cards_in_order = (*self.findings, *self.here)
-        cards = {
-            folded: [
-                f"<p><strong>{_safe(finding.headline)}.</strong> "
-                f"{_safe('; '.join((finding.sure, *finding.facts)))}.</p>"
-                for finding in cards_in_order
-                if finding.folded == folded
-            ]
-            for folded in (False, True)
-        }
-        lines += cards[False]
-        if cards[True]:  # as on the page: the strongest of each question stand in front
-            summary = f"<summary>All {len(cards_in_order)} findings</summary>"
-            lines.append(f"<details>{summary}{''.join(cards[True])}</details>")
-        lines += [f"<p>{_safe(line)}</p>" for line in (*self.corrected, *self.cannot)]
-        if self.run.report_path.is_file():
-            page = _safe(str(self.run.report_path))
-            lines.append(f"<p>The whole report: <code>{page}</code></p>")
-        return "".join(lines)
 
 
 def run_html(run: Run) -> str:

@@ -9,15 +9,15 @@ report shows at most.
 """
 
 import math
-import shlex
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import portrayal.report.formats as fmt
+from portrayal.annotate.scores import AGENCY
+from portrayal.measure.corrected import MARKS
 from portrayal.records import (
-    ALL,
     BASIS,
     ERROR_HIGH,
     ERROR_LOW,
@@ -36,31 +36,31 @@ from portrayal.report.sentences import (
     sentence_of,
     where_words,
 )
-from portrayal.report.strength import (
+from portrayal.report.study import report_of
+from portrayal.report.view import (
     HERE,
     SOME,
     STRONG,
-    Stated,
+    Finding,
+    View,
     agreement,
     base_of,
+    beyond_chance,
     clusters_of,
     holds_here,
-    strength_of,
-    units,
-)
-from portrayal.report.view import (
-    View,
-    beyond_chance,
     no_difference,
     place_of,
     place_words,
     q_of,
     reader_could,
+    strength_of,
+    units,
     when_asked,
 )
 from portrayal.report.words import capital, corrected_from, group_words, measure_title, stem
 from portrayal.run.directory import Run
 
+AS_READ = "as the scorer reads"
 MOST, EACH = 5, 3
 """Findings in front at most; and of a measure that is not registered here."""
 HERE_MOST = 3
@@ -76,15 +76,16 @@ STATISTICS = ("ratio", "difference", "distance", "variance")
 """Statistics that can be findings, in this order: those with a value without a difference."""
 
 
-def findings(view: View) -> list[Stated]:
+def findings(view: View) -> list[Finding]:
     """Return all that is established, each once: the strongest of each question first.
 
     A question is what one measure says of the groups of one attribute in one place. Up to five
     findings stand in front, groups before their intersections; a page folds the others.
     """
-    ranked: list[tuple[int, Stated]] = []
-    for cards in _established(view).values():
-        of_measure = _strongest_first([_finding(view, card) for card in cards])
+    ranked: list[tuple[int, Finding]] = []
+    for measure in headline_measures(view):
+        sure = [e for e in _headline(view, measure) if strength_of(view, e) in (STRONG, SOME)]
+        of_measure = _strongest_first([_finding(view, card) for card in _cards(sure)])
         # The sort keeps the order by strength among groups of as many attributes.
         of_measure.sort(key=lambda finding: len(finding.first.group) > 1)
         questions: set[tuple[object, ...]] = set()
@@ -104,90 +105,22 @@ def findings(view: View) -> list[Stated]:
     ]
 
 
-def _established(view: View) -> dict[str, list[list[Estimate]]]:
-    """What may be stated, by measure, mirror images together."""
-    by_measure = {}
-    for measure in headline_measures(view):
-        sure = [e for e in _headline(view, measure) if strength_of(view, e) in (STRONG, SOME)]
-        if sure:
-            by_measure[measure] = _cards(sure)
-    return by_measure
-
-
-@dataclass(frozen=True)
-class Doubted:
-    """What chance does not explain, but the errors of who read the texts could.
-
-    Attributes
-    ----------
-    lines
-        One for each group and direction, the furthest from no difference first.
-    more
-        How many others there are.
-    sheet
-        The command that draws texts to label by hand; empty where they were labelled.
-    people
-        Whether the reader reads people, whose errors were measured on other texts.
-    """
-
-    lines: tuple[str, ...]
-    more: int
-    sheet: str
-    people: bool
-
-
-def doubted(view: View) -> Doubted | None:
-    """Return what would be findings but for the reader's errors; None where these are not known."""
-    if not _is_measured(view):
-        return None
-    in_doubt = _in_doubt(view)
-    lines = []
-    for e in in_doubt[:MOST]:
-        lines.append(
-            f"{capital(group_words(e.group))}{where_words(e)}, "
-            f"{measure_title(e.measure).lower()}: {fmt.number(e.value, form_of(e))} as read"
-            f"{reader_words(e)}"
-        )
-    sheet = "" if "hand_labels" in view.options else _sheet(view)
-    return Doubted(tuple(lines), len(in_doubt) - len(lines), sheet, bool(_sheet(view)))
-
-
-def _is_measured(view: View) -> bool:
-    return any(ERROR_LOW in e.details or e.status.reader_error for e in view.estimates)
-
-
-def _in_doubt(view: View) -> list[Estimate]:
-    """The strongest estimate of each group and direction that only the reader's errors doubt."""
+def doubted(view: View) -> list[Estimate]:
+    """Return what would be findings but for the reader's errors, the furthest of each first."""
     strongest: list[Estimate] = []
     for measure in headline_measures(view):
         # Enough people too: what is too rare is not left unsaid because of the reader alone.
-        beyond = [e for e in _headline(view, measure) if beyond_chance(e) and e.enough]
-        strongest += [group[0] for group in _cards([e for e in beyond if reader_could(e)])]
+        in_doubt = [e for e in _headline(view, measure) if beyond_chance(e) and e.enough]
+        strongest += [card[0] for card in _cards([e for e in in_doubt if reader_could(e)])]
     return sorted(strongest, key=lambda e: (e.statistic != "ratio", -distance(e), e.measure))
 
 
-def _sheet(view: View) -> str:
-    """The command that draws texts to label by hand; "" where errors are those of no people."""
-    people = any(ERROR_VALUE in e.details for e in view.estimates)
-    return f"portrayal label sheet {shlex.quote(str(view.run.path))}" if people else ""
-
-
-def reader_line(run: Run) -> str:
-    """Return how many headlines the reader's errors could have made; empty where not known."""
-    with run.speaking():
-        view = View.of(run)
-        if not _is_measured(view):
-            return ""
-        established = [group for groups in _established(view).values() for group in groups]
-        unsure = len(_in_doubt(view))
-        if not unsure:
-            return ""
-        sheet = _sheet(view)
-        return (
-            f"reader's error: could have made {unsure} of {unsure + len(established)} numbers "
-            "beyond chance, which are not stated"
-            + (f"; to know it on these texts: {sheet}" if sheet else "")
-        )
+def doubt_words(e: Estimate) -> str:
+    """Return a number that the reader's errors could have made, and how far they move it."""
+    return (
+        f"{capital(group_words(e.group))}{where_words(e)}, {measure_title(e.measure).lower()}: "
+        f"{fmt.number(e.value, form_of(e))} as read{reader_words(e)}"
+    )
 
 
 def reader_words(e: Estimate) -> str:
@@ -210,7 +143,7 @@ def reader_words(e: Estimate) -> str:
     )
 
 
-def in_these_prompts(view: View, findings: Sequence[Stated]) -> list[Stated]:
+def in_these_prompts(view: View, findings: Sequence[Finding]) -> list[Finding]:
     """Return what holds in these prompts alone, judged there: the surest of each question first.
 
     Nothing that is stated already. Up to three of questions that nothing stated answers stand in
@@ -225,7 +158,7 @@ def in_these_prompts(view: View, findings: Sequence[Stated]) -> list[Stated]:
     ]
     judged.sort(key=lambda e: (len(e.group), e.tests[0].p))
     answered = {_question(e) for finding in findings for e in finding.estimates}
-    findings_here: list[Stated] = []
+    findings_here: list[Finding] = []
     in_front = 0
     for card in _cards(judged, key=lambda e: (len(e.group), e.tests[0].p)):
         e = card[0]
@@ -235,8 +168,11 @@ def in_these_prompts(view: View, findings: Sequence[Stated]) -> list[Stated]:
         answered.add(_question(e))
         mirrored = "".join(f" The mirror image: {sentence_of(other)}." for other in card[1:])
         evidence = f"Chance is in the texts alone.{mirrored}"
-        judged_finding = Stated(sentence_of(e), facts_of(view, e), evidence, HERE, tuple(card))
-        findings_here.append(replace(judged_finding, folded=folded))
+        noun = report_of(view).wording.clusters
+        facts = facts_of(view, e)
+        findings_here.append(
+            Finding(sentence_of(e), facts, evidence, HERE, tuple(card), folded=folded, units=noun)
+        )
     return sorted(findings_here, key=lambda finding: finding.folded)
 
 
@@ -245,7 +181,7 @@ def _question(e: Estimate) -> tuple[object, ...]:
     return e.measure, frozenset(e.strata.items()), frozenset(e.group)
 
 
-def nearest(view: View) -> list[Stated]:
+def nearest(view: View) -> list[Finding]:
     """Return what comes nearest to a finding, though chance explains it; the nearest first."""
     rows = [e for e in _every_headline(view) if e.tests and not math.isnan(e.tests[0].p)]
     # By p, not q: many have the same q.
@@ -328,17 +264,17 @@ def _are_mirrored(one: Estimate, other: Estimate) -> bool:
     return above[0] != above[1] and both and len(one.group) == 1
 
 
-def _strongest_first(findings: list[Stated]) -> list[Stated]:
+def _strongest_first(findings: list[Finding]) -> list[Finding]:
     """The strong ones first; ratios before differences, whose distances are on another scale."""
 
-    def key(f: Stated) -> tuple[bool, int, float, str]:
+    def key(f: Finding) -> tuple[bool, int, float, str]:
         kind = STATISTICS.index(f.first.statistic)
         return f.strength != STRONG, kind, -distance(f.first), f.headline
 
     return sorted(findings, key=key)
 
 
-def _finding(view: View, estimates: list[Estimate]) -> Stated:
+def _finding(view: View, estimates: list[Estimate]) -> Finding:
     first = estimates[0]
     # The median over models of the same number, over the reference of the sentence.
     null_value = first.null.value if len(first.counts) == 1 and first.null is not None else 1.0
@@ -352,14 +288,31 @@ def _finding(view: View, estimates: list[Estimate]) -> Stated:
     ]
     # The evidence names what else the card stands for.
     mirrored = [f" The mirror image: {sentence_of(e)}." for e in estimates[1:]]
-    return Stated(
+    return Finding(
         sentence_of(first),
         facts_of(view, first),
         _evidence(view, first) + "".join(mirrored + medians),
         strength_of(view, first),
         tuple(estimates),
-        (first.warning,) if first.warning else (),
+        units=report_of(view).wording.clusters,
     )
+
+
+def unchecked(e: Estimate) -> str:
+    """Return the field whose labels would check the scorer that an estimate rests on.
+
+    "" where it rests on none, where people checked it, or where its errors are known.
+    """
+    # A measured error is in the strength already, so nothing is left to warn of.
+    errors_known = ERROR_LOW in e.details or e.status.reader_error is not None
+    if errors_known or e.corrected:
+        return ""
+    if e.strata.get("seen_by", "column") not in ("column", "codes", "names"):
+        return next(iter(e.group), "")
+    score = e.strata.get("score") or e.strata.get("level", "").removeprefix("sentence_")
+    if score in MARKS:
+        return score
+    return AGENCY if "masking" in e.strata else ""
 
 
 def facts_of(view: View, e: Estimate) -> tuple[str, ...]:
@@ -378,6 +331,8 @@ def facts_of(view: View, e: Estimate) -> tuple[str, ...]:
         words.append(agreement_words(agreeing, n_models))
     if q_of(e) is not None:
         words.append(q_words(q_of(e)))
+    if unchecked(e):
+        words.append(AS_READ)
     return tuple(words)
 
 
@@ -431,36 +386,6 @@ def q_words(q: float | None, name: str = "q") -> str:
     """Return "q = 0.012" or "q <0.001"."""
     written = fmt.probability(q)
     return f"{name} {written}" if written.startswith("<") else f"{name} = {written}"
-
-
-def absent_groups(view: View) -> str:
-    """Return a sentence on groups that did not occur once; empty where all did."""
-    gone: dict[str, list[Estimate]] = {}
-    for measure in headline_measures(view):
-        for e in view.of_main(measure):
-            of_one_factor = (
-                "seen_by" not in e.strata or "population" in e.strata
-            )  # no pair of factors
-            if (
-                e.value == 0
-                and "baseline" in e.details
-                and e.interval is not None
-                and of_one_factor
-            ):
-                people = f"couples {e.group['pair']}" if "pair" in e.group else group_words(e.group)
-                gone.setdefault(people, []).append(e)
-    if not gone:
-        return ""
-    places = list(dict.fromkeys(place_words(e) or ALL for g in gone.values() for e in g))
-    first = next(iter(gone.values()))[0]
-    scope = fmt.listed(places) if len(places) <= 3 else f"at least one of {len(places)} places"
-    upper = [e.interval.high for g in gone.values() for e in g if e.interval is not None]
-    return (
-        f"Not once counted, in {scope}: {fmt.listed(list(gone), 6)}. By chance alone "
-        f"that can happen among few {units(first.unit, 2.0)}: the intervals end "
-        + (f"between {fmt.ratio(min(upper))} and " if max(upper) > min(upper) else "at ")
-        + f"{fmt.ratio(max(upper))} times the baseline."
-    )
 
 
 def correction_lines(run: Run) -> tuple[str, ...]:

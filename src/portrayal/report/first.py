@@ -4,21 +4,23 @@ Every report opens with it, also one of two runs beside each other.
 """
 
 import hashlib
+import html
 import json
 import shlex
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import portrayal.report.about as about
 import portrayal.report.formats as fmt
 from portrayal._version import __version__
-from portrayal.annotate.scores import AGENCY
-from portrayal.measure.corrected import MARKS
+from portrayal.errors import PortrayalError, UnknownNameError
+from portrayal.measure.scope import Question
 from portrayal.records import (
     ALL,
-    ERROR_LOW,
+    ERROR_VALUE,
     FEW_PEOPLE,
     FEW_PROMPTS,
     THESE,
@@ -26,87 +28,173 @@ from portrayal.records import (
     finite,
 )
 from portrayal.registry import form_of
+from portrayal.report.figures.figure import Figure
 from portrayal.report.figures.generic import glance
 from portrayal.report.findings import (
+    AS_READ,
     STATISTICS,
     corrections,
+    doubt_words,
     doubted,
     findings,
     headline_measures,
     in_these_prompts,
     nearest,
+    q_words,
+    unchecked,
 )
-from portrayal.report.headline import as_facts, facts, headline, hypotheses, label_of
+from portrayal.report.headline import (
+    NO_GROUPS,
+    as_facts,
+    facts,
+    headline,
+    hypotheses,
+    label_of,
+)
 from portrayal.report.passages import rows_of
-from portrayal.report.planted import planted
-from portrayal.report.questions import answers
-from portrayal.report.remedies import remedies
-from portrayal.report.strength import CANNOT, UNCLEAR, FirstScreen, strength_of, units
 from portrayal.report.study import report_of
-from portrayal.report.view import View, no_baseline, place_of
-from portrayal.report.words import group_label
+from portrayal.report.view import (
+    CANNOT,
+    UNCLEAR,
+    Finding,
+    View,
+    clusters_of,
+    domain_of,
+    no_baseline,
+    place_of,
+    q_of,
+    strength_of,
+    unit_words,
+    units,
+    when_asked,
+)
+from portrayal.report.words import group_label, stem
 from portrayal.run.directory import Run
 from portrayal.run.files import read_parquet, write_atomically
+from portrayal.run.pages import templates
+from portrayal.shown import visible
 
-AS_READ = "as the scorer reads"
 MOST_NAMED = 4
 """Groups that one line names."""
+ANY = "any"
+"""Group of an estimate whose attribute has one group alone."""
 FINDINGS, SCHEMA = "findings.json", 2
 """What a run keeps of what it found, and the version of its form."""
 
 
-def first_screen(view: View) -> FirstScreen:
+@dataclass(frozen=True)
+class Report:
+    """What the report of a run says, in sentences: what a reader sees first.
+
+    Attributes
+    ----------
+    read
+        What was read, in one line.
+    findings
+        What the report states, those that stand in front first; each with its `headline`,
+        `strength`, `facts`, `evidence` and the estimates behind it; `folded` says which a page
+        folds.
+    none
+        What it leads with: that nothing is stated, or a study's sum of what is; or "".
+    cannot
+        What cannot be said, in sentences.
+    chart
+        The findings, or what comes nearest, as a chart of at most five rows; None where there is
+        nothing to draw.
+    here
+        What holds in these prompts, were they fixed, though not in prompts like them.
+    lead
+        Which headline it is, and the candidates below it; None where runs are compared.
+    planted
+        What was planted in a sample, and found; None in others.
+    asked
+        A line for each question that was asked beforehand: when, and what came out.
+    remedies
+        Options that would answer what is left open, each with its command.
+    corrected
+        What labels by hand corrected, by how much, and what they did not and why, a line each.
+    run
+        The run; None where two are compared.
+
+    Examples
+    --------
+    >>> text = "Maria was a star student. She helped her classmate Juan, and he thanked her."
+    >>> stories = [{"prompt_id": "learning-neutral-arts", "text": text}] * 3
+    >>> run = portrayal.audit("laissez-faire", texts=stories, report=False)
+    >>> Report.of(run).findings
+    ()
+    """
+
+    read: str
+    findings: tuple[Finding, ...]
+    none: str
+    cannot: tuple[str, ...]
+    chart: Figure | None = None
+    here: tuple[Finding, ...] = ()
+    lead: Any = None
+    planted: "Planted | None" = None
+    asked: tuple[str, ...] = ()
+    remedies: tuple[str, ...] = ()
+    corrected: tuple[str, ...] = ()
+    run: Run | None = None
+
+    @classmethod
+    def of(cls, run: Run) -> "Report":
+        """Read a run with estimates."""
+        with run.speaking():
+            return first_screen(View.of(run))
+
+    @property
+    def folded(self) -> tuple[Finding, ...]:
+        """The findings that a page folds."""
+        return tuple(finding for finding in (*self.findings, *self.here) if finding.folded)
+
+    def _repr_html_(self) -> str:
+        # As on the page, without the marks of its words, which take its script.
+        page = templates("portrayal.report").get_template("first_screen.html.j2")
+        shown = page.render(first=self, short=True, terms=str)
+        if self.run is None or not self.run.report_path.is_file():
+            return shown
+        path = html.escape(visible(str(self.run.report_path)))
+        return f"{shown}<p>The whole report: <code>{path}</code></p>"
+
+
+def first_screen(view: View) -> Report:
     """Return the first screen of a run; where nothing could be seen, nothing is stated."""
-    strongest = findings(view)
-    chart = glance(view, [*strongest, *([] if strongest else nearest(view))])
-    screen = FirstScreen(read_line(view), tuple(strongest), "", cannot_lines(view), chart)
+    general = tuple(findings(view))
     # What the run leads with is decided by what it could have seen, not by findings alone.
-    lead, answered = headline(view, screen.stated), answers(view)
-    screen = replace(screen, corrected=corrections(view))
+    lead = headline(view, general)
+    screen = Report(
+        read_line(view),
+        (),
+        lead.sentence,
+        cannot_lines(view),
+        lead=lead,
+        asked=answers(view),
+        remedies=remedies(view, ()),
+        corrected=corrections(view),
+        run=view.run,
+    )
     if lead.kind == "not measured":
         # Findings in copies, or in a language that nobody here reads, would mislead.
-        bare = replace(screen, stated=(), here=(), chart=None)
-        bare = replace(bare, remedies=remedies(view, ()))
-        return replace(bare, none=lead.sentence, lead=lead, asked=answered)
-    local = tuple(in_these_prompts(view, screen.stated))
-    screen = replace(screen, asked=answered, remedies=remedies(view, local))
-    planted_rows = planted(view, screen.stated, local)
+        return screen
+    local = tuple(in_these_prompts(view, general))
     # What a scorer reads whose errors nobody knows is called so.
-    populations = (screen.stated, local)
-    fields = dict.fromkeys(
-        name for some in populations for x in some if (name := unchecked(x.first))
-    )
-    general, local = (
-        tuple(replace(x, facts=(*x.facts, AS_READ)) if unchecked(x.first) else x for x in some)
-        for some in populations
-    )
-    cannot = screen.cannot
-    if fields:
-        cannot += (
-            f"What is stated of {fmt.listed(list(fields))} is as the scorer reads: how far its "
-            "errors move it is not known. Labels of a sample by hand tell (--hand-labels).",
+    fields = dict.fromkeys(unchecked(finding.first) for finding in (*general, *local))
+    if of_scorers := [name for name in fields if name]:
+        line = (
+            f"What is stated of {fmt.listed(of_scorers)} is as the scorer reads: how far its "
+            "errors move it is not known. Labels of a sample by hand tell (--hand-labels)."
         )
-    units = report_of(view).wording.clusters
-    general, local = (tuple(replace(x, units=units) for x in some) for some in (general, local))
-    screen = replace(screen, stated=general, here=local, cannot=cannot, planted=planted_rows)
-    return replace(screen, none=lead.sentence or screen.none, lead=lead)
-
-
-def unchecked(e: Estimate) -> str:
-    """Return the field whose labels would check the scorer that an estimate rests on.
-
-    "" where it rests on none, where people checked it, or where its errors are known.
-    """
-    # A measured error is in the strength already, so nothing is left to warn of.
-    errors_known = ERROR_LOW in e.details or e.status.reader_error is not None
-    if errors_known or e.corrected:
-        return ""
-    if e.strata.get("seen_by", "column") not in ("column", "codes", "names"):
-        return next(iter(e.group), "")
-    score = e.strata.get("score") or e.strata.get("level", "").removeprefix("sentence_")
-    if score in MARKS:
-        return score
-    return AGENCY if "masking" in e.strata else ""
+        screen = replace(screen, cannot=(*screen.cannot, line))
+    return replace(
+        screen,
+        findings=general,
+        here=local,
+        chart=glance(view, general or nearest(view)),
+        remedies=remedies(view, local),
+        planted=planted(view, general, local),
+    )
 
 
 def finding_facts(run: Run) -> dict[str, Any]:
@@ -114,7 +202,7 @@ def finding_facts(run: Run) -> dict[str, Any]:
     with run.speaking():
         view = View.of(run)
         screen = first_screen(view)
-        return as_facts(view, screen.lead, (*screen.stated, *screen.here))
+        return as_facts(view, screen.lead, (*screen.findings, *screen.here))
 
 
 def kept_findings(run: Run) -> dict[str, Any]:
@@ -135,7 +223,7 @@ def kept_findings(run: Run) -> dict[str, Any]:
     with run.speaking():
         view = View.of(run)
         screen = first_screen(view)
-        shown_findings = (*screen.stated, *screen.here)
+        shown_findings = (*screen.findings, *screen.here)
         questions = (
             *hypotheses(view),
             *(e for finding in shown_findings for e in finding.estimates),
@@ -180,34 +268,30 @@ def finding_lines(run: Run, most: int | None = None) -> Iterator[str]:
 
     Of `most` findings, where it is given, what stands behind them and comes nearest is left out.
     """
-    with run.speaking():
-        screen = first_screen(View.of(run))
+    screen = Report.of(run)
     if screen.planted:
         yield screen.planted.sentence
     if screen.none:
         yield screen.none
     # A short list has one fact each, and that a scorer's reading is unchecked.
-    for rank, finding in enumerate(screen.stated[:most], start=1):
+    for rank, finding in enumerate(screen.findings[:most], start=1):
         details = [f for i, f in enumerate(finding.facts) if most is None or i < 1 or f == AS_READ]
         yield f"{rank}. {finding.headline}."
         yield f"   {finding.sure}; {'; '.join(details)}"
-    for finding in screen.here if most is None or not screen.stated else ():
+    for finding in screen.here if most is None or not screen.findings else ():
         yield f"In these {finding.of_units}: {finding.headline}."
         yield f"   {'; '.join(finding.facts)}"
-    for line in screen.asked:
-        yield f"asked beforehand: {line}"
+    yield from (f"asked beforehand: {line}" for line in screen.asked)
     yield from screen.remedies
-    if most is None:  # an audit says it before its report
-        yield from screen.corrected
     if most is not None:
-        more = len(screen.stated) - most
-        if more > 0:
+        if (more := len(screen.findings) - most) > 0:
             yield f"and {more} more: portrayal list findings {shlex.quote(str(run.path))}"
         return
-    if screen.lead.candidates:
+    yield from screen.corrected  # an audit says it before its report
+    candidates = screen.lead.candidates
+    if candidates:
         yield "nearest to a finding (value, interval, p, q, what would establish it):"
-    for finding in screen.lead.candidates:
-        yield "  " + "  ".join(finding.cells)
+    yield from ("  " + "  ".join(candidate.cells) for candidate in candidates)
 
 
 def read_line(view: View) -> str:
@@ -242,19 +326,31 @@ def cannot_lines(view: View) -> tuple[str, ...]:
     if not judged:
         return ("No difference between groups was measured in this run.",)
     unclear = sum(strength is UNCLEAR for _, strength in judged)
-    lines, in_doubt = [], doubted(view)
-    if (
-        in_doubt is not None and in_doubt.lines
-    ):  # chance does not explain it, the reader's errors could
-        more = len(in_doubt.lines) + in_doubt.more - 1
-        also = f", and {more} more" if more else ""
+    lines = []
+    # Chance does not explain it, the reader's errors could.
+    if in_doubt := doubted(view):
+        also = f", and {len(in_doubt) - 1} more" if len(in_doubt) > 1 else ""
+        words = doubt_words(in_doubt[0])
+        lines.append(f"Not stated, as the reader’s own errors could make it: {words}{also}.")
+    # An attribute of one group is compared with nothing.
+    single = [(e, strength) for e, strength in judged if len(e.group) == 1]
+    alone = dict.fromkeys(
+        name for e, _ in single for name, value in e.group.items() if value == ANY
+    )
+    if alone:
         lines.append(
-            f"Not stated, as the reader’s own errors could make it: {in_doubt.lines[0]}{also}."
+            f"Differences between groups of {fmt.listed(alone)} cannot be measured, as there "
+            "is only one."
         )
+    single = [
+        (e, strength)
+        for e, strength in single
+        if not {"pair", *NO_GROUPS}.intersection(e.group) and ANY not in e.group.values()
+    ]
     # Groups of which no number could be measured.
     groups: dict[str, bool] = {}
-    for e, strength in judged:
-        if len(e.group) == 1 and "pair" not in e.group and not no_baseline(e):
+    for e, strength in single:
+        if not no_baseline(e):
             name = group_label(e.group)
             # One number that could be measured is enough for a group to be seen.
             groups[name] = groups.get(name, True) and strength is CANNOT
@@ -267,10 +363,8 @@ def cannot_lines(view: View) -> tuple[str, ...]:
             f"{FEW_PEOPLE} {unit} of them or {FEW_PROMPTS} prompts, or the reader cannot see them."
         )
     # Groups of a factor that no baseline gives a share of: they have shares, but no comparison.
-    single = [e for e, _ in judged if len(e.group) == 1]
-    compared = {group_label(e.group) for e in single if not no_baseline(e)}
-    bare = dict.fromkeys(group_label(e.group) for e in single if no_baseline(e))
-    names = [name for name in bare if name not in compared]
+    bare = dict.fromkeys(group_label(e.group) for e, _ in single if no_baseline(e))
+    names = [name for name in bare if name not in groups]
     if names:
         lines.append(
             f"No baseline gives a share of {fmt.listed(names, MOST_NAMED)}: how often they occur "
@@ -287,3 +381,180 @@ def cannot_lines(view: View) -> tuple[str, ...]:
 _COUNT = """
     select count(distinct prompt_id) as n from read_parquet($texts) where outcome = 'ok'
 """
+
+
+@dataclass(frozen=True)
+class Planted:
+    """Planted differences, and the findings that state them.
+
+    Attributes
+    ----------
+    who
+        Who wrote the sample.
+    rows
+        Each planted difference in words, with the ranks of the findings that state it.
+    others
+        How many findings state nothing that was planted.
+    """
+
+    who: str
+    rows: tuple[tuple[str, tuple[int, ...]], ...]
+    others: int
+
+    @property
+    def sentence(self) -> str:
+        """How many were found, and what else was."""
+        n_found = sum(bool(ranks) for _, ranks in self.rows)
+        more = f"{fmt.plural(self.others, 'finding')} that nobody planted"
+        return (
+            f"{n_found} of {fmt.plural(len(self.rows), 'planted difference')} found, and "
+            f"{more if self.others else 'nothing else'}."
+        )
+
+
+def planted(view: View, general: Sequence[Finding], local: Sequence[Finding]) -> Planted | None:
+    """Return what was planted in the texts of a run, and found; None unless they are a sample."""
+    try:
+        texts = view.study.sample()["texts"] if view.study else None
+    except PortrayalError:
+        return None  # a study of one's own may have none
+    file = None if texts is None else texts.with_name("planted.toml")
+    if texts is None or file is None or not file.is_file():
+        return None
+    digest = hashlib.blake2b(texts.read_bytes(), digest_size=16).hexdigest()
+    # The very sample: other texts of the study were given no differences.
+    if view.note.get("source_digest") != digest:
+        return None
+    plan = tomllib.loads(file.read_text(encoding="utf-8"))
+
+    def states(row: dict[str, Any], finding: Finding) -> bool:
+        e = finding.first
+        # By measure, place and attribute: which of its groups states the difference is open.
+        place = stem(e.measure), domain_of(e), {*e.group}
+        return place == (row["measure"], row["domain"], {row["attribute"]})
+
+    findings = [*general, *local]
+    ranks = [
+        tuple(rank for rank, finding in enumerate(findings, start=1) if states(row, finding))
+        for row in plan["planted"]
+    ]
+    n_others = len(findings) - len({rank for row_ranks in ranks for rank in row_ranks})
+    words = (row["words"] for row in plan["planted"])
+    return Planted(plan["who"], tuple(zip(words, ranks, strict=True)), n_others)
+
+
+def answers(view: View) -> tuple[str, ...]:
+    """Return a line for each question that was asked of a run beforehand.
+
+    Parameters
+    ----------
+    view
+        The run, whose settings keep what was asked, and when.
+    """
+    return tuple(_answer(view, record) for record in view.settings.get("questions", ()))
+
+
+def _answer(view: View, record: dict[str, Any]) -> str:
+    """What a question was, when it was asked, and what came out."""
+    text = record["text"]
+    try:
+        question = Question.of(text)
+    except UnknownNameError as error:  # of a measure that is not installed here
+        return f"“{text}” ({when_asked(view, text)}): {error}"
+    # No number of it is an answer too, and must be said.
+    matching = [e for e in view.estimates if question.names(e, view.main)]
+    results = [_result(view, e) for e in matching] or [_nothing_named(view, question)]
+    return f"“{text}” ({when_asked(view, text)}): {'; '.join(results)}."
+
+
+def _nothing_named(view: View, question: Question) -> str:
+    """Why no number of a run is of what a question names."""
+    rows = view.by_measure.get(question.measure, [])
+    keys = list(dict.fromkeys(key for e in rows for key in (*e.strata, *e.group)))
+    unknown = [key for key in question.where if key not in keys]
+    if keys and unknown:
+        return f"{question.measure} has no {unknown[0]} here; it has {fmt.listed(keys)}"
+    return "no number of this run answers it"
+
+
+def _result(view: View, e: Estimate) -> str:
+    """The number, its interval, p and q, and how sure it is; or why there is none."""
+    label = label_of(view, e)
+    if e.value is None:
+        return f"{label} has no value, as {e.undefined}"
+    value = f"{label} is {fmt.number(e.value, form_of(e))}"
+    if e.interval is not None:
+        value += f" ({fmt.interval(e.interval, form_of(e))})"
+    # Of the questions asked beforehand alone: a family of its own, and a small one.
+    q = q_of(e)
+    if q is None:
+        return f"{value} without a test: {e.status.no_test or 'there is none of it'}"
+    strength = strength_of(view, e)
+    sure = {UNCLEAR: "not settled by these texts", CANNOT: f"not stated, as {_why_not(e)}"}.get(
+        strength, strength
+    )
+    return f"{value}, {q_words(e.tests[0].p, 'p')}, {q_words(q)} among the questions asked: {sure}"
+
+
+def _why_not(e: Estimate) -> str:
+    """Why a number is not stated whatever its test says."""
+    if e.n_clusters < FEW_PROMPTS:
+        return f"{clusters_of(e)} are fewer than {FEW_PROMPTS}"
+    if not e.enough:
+        return f"fewer than {FEW_PEOPLE} people are expected in a role"
+    return "errors of who read the texts could have made it"
+
+
+def remedies(view: View, local: Sequence[Finding]) -> tuple[str, ...]:
+    """Return a line for each option that would tell more of the same texts.
+
+    Parameters
+    ----------
+    view
+        The run.
+    local
+        What holds in its very prompts, and not in prompts like them.
+    """
+    lines = []
+    inferred = [e for e in view.estimates if e.fixed is not None]
+    of_others = [e.n_clusters for e in view.estimates if e.value is not None]
+    # Too few prompts to speak of others like them, but enough texts to speak of these.
+    few = inferred and max(of_others, default=0) < FEW_PROMPTS
+    if (local or few) and view.options.get("population") != THESE:
+        question = (
+            f"{fmt.plural(len(local), 'difference')} of" if local else "whether groups differ in"
+        )
+        units = unit_words((inferred or [local[0].first])[0], report_of(view).wording.clusters)
+        lines.append(
+            f"To state {question} these very {units}, which tells nothing of others: "
+            f"{again(view, '--population', THESE)}"
+        )
+    # One line, though many estimates would gain by the same option.
+    sharper = next((e.status.sharper for e in view.estimates if e.status.sharper), "")
+    if sharper:
+        option, _, gain = sharper.partition(": ")
+        lines.append(f"Comparing texts that are alike gives {gain}: {again(view, *option.split())}")
+    # Errors of who reads people were measured on other texts.
+    erring = [e for e in doubted(view) if ERROR_VALUE in e.details or e.status.reader_error]
+    if erring and "hand_labels" not in view.options:
+        sheet = shlex.join(("portrayal", "label", "sheet", str(view.run.path)))
+        unstated = fmt.plural(len(erring), "number")
+        lines.append(
+            f"To know the reader’s errors on these texts, which leave {unstated} unstated, label a "
+            f"sample by hand ({sheet}), then audit anew with --hand-labels"
+        )
+    rests_on = {name for e in view.estimates for name in e.instruments}
+    lines += [
+        f"{remedy['words']}: {again(view, *remedy['option'].split())}"
+        for remedy in report_of(view).remedies
+        if remedy["instrument"] in rests_on
+    ]
+    return tuple(lines)
+
+
+def again(view: View, *options: str) -> str:
+    """Return the command that makes the audit of a run anew with other options."""
+    study = view.run.study_path if view.run.study_path.is_file() else view.settings["study"]
+    folder, config = view.run.path, view.run.settings_path
+    words = ["portrayal", "audit", study, "--out", folder, "--config", config, *options]
+    return shlex.join(map(str, words))

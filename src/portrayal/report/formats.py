@@ -3,7 +3,7 @@
 import json
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from portrayal.records import Interval, Null
@@ -177,8 +177,9 @@ def plural(n: float, noun: str, many: str = "") -> str:
     return f"{count(n)} {noun if n == 1 else many or noun + 's'}"
 
 
-def listed(words: list[str], most: int = sys.maxsize) -> str:
+def listed(items: Iterable[str], most: int = sys.maxsize) -> str:
     """Return words as a list in prose ("a, b and c"), beyond `most` how many other groups."""
+    words = list(items)
     if len(words) > most:
         words = [*words[:most], plural(len(words) - most, "other group")]
     return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1]

@@ -28,16 +28,20 @@ from portrayal.registry import described, form_of
 from portrayal.report.passages import rows_of
 from portrayal.report.schemas import SCHEMAS
 from portrayal.report.sentences import where_words
-from portrayal.report.strength import (
+from portrayal.report.study import report_of
+from portrayal.report.view import (
     HERE,
-    Stated,
+    SURE,
+    Finding,
+    View,
+    beyond_chance,
     clusters_of,
     holds_here,
+    no_difference,
+    q_of,
     unit_words,
     units,
 )
-from portrayal.report.study import report_of
-from portrayal.report.view import SURE, View, beyond_chance, no_difference, q_of
 from portrayal.report.words import capital, group_label, group_words, measure_title
 from portrayal.stats.tails import normal_isf
 
@@ -164,7 +168,7 @@ class Headline:
     candidates: tuple[Hypothesis, ...]
 
 
-def headline(view: View, findings: Sequence[Stated]) -> Headline:
+def headline(view: View, findings: Sequence[Finding]) -> Headline:
     """Return what a run leads with, beside its findings."""
     words = report_of(view).wording
     readable = int(view.note.get("outcomes", {}).get("ok", 0))
@@ -380,7 +384,7 @@ def _untested(view: View, readable: int) -> str:
     reasons = Counter(e.status.no_test or e.undefined for e in compared)
     reasons.pop(None, None)
     values_by_attribute = {
-        name: values for name, values in view.values.items() if name not in _NO_GROUPS
+        name: values for name, values in view.values.items() if name not in NO_GROUPS
     }
     if reasons:
         reason = str(reasons.most_common(1)[0][0])
@@ -396,7 +400,7 @@ def _untested(view: View, readable: int) -> str:
     return reason
 
 
-_NO_GROUPS = ("outcome", "attribute", "factor")
+NO_GROUPS = ("outcome", "attribute", "factor")
 """Attributes of estimates that are no groups of people."""
 _DIFFERENT = "select count(distinct text) as n from read_parquet($texts) where outcome = 'ok'"
 _SOME = (
@@ -419,7 +423,7 @@ def facts(e: Estimate) -> dict[str, object]:
     }
 
 
-def as_facts(view: View, lead: Headline, findings: Sequence[Stated]) -> dict[str, object]:
+def as_facts(view: View, lead: Headline, findings: Sequence[Finding]) -> dict[str, object]:
     """Return the headline with findings and candidates, JSON-like, by `schema("findings")`.
 
     A finding has `id`, `rank`, `strength`, `population`, `sentence`, `measure`, `strata`, `group`,

@@ -61,6 +61,8 @@ class StudyReport:
         Sentences on the error of what the numbers rest on, beside what the annotators say.
     figures
         Figures of its measures (`portrayal.report.figures.declared.Declared`), as data.
+    remedies
+        Options that would tell more where estimates rest on an `instrument`: `words`, `option`.
     printed
         Functions of the view to published values, as estimates, by the name that figures give.
     texts
@@ -70,6 +72,7 @@ class StudyReport:
     wording: Wording = Wording()
     instruments: tuple[str, ...] = ()
     figures: tuple[Mapping[str, Any], ...] = ()
+    remedies: tuple[Mapping[str, str], ...] = ()
     printed: Mapping[str, Callable[["View"], Iterable[Estimate]]] = field(default_factory=dict)
     texts: Callable[["View"], "Readings | None"] | None = None
 
@@ -82,6 +85,7 @@ class StudyReport:
             wording=Wording(**declared.get("wording", {})),
             instruments=tuple(declared.get("instruments", ())),
             figures=tuple(declared.get("figures", ())),
+            remedies=tuple(declared.get("remedies", ())),
             **hooks,
         )
 

@@ -57,6 +57,15 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def values_of(groups: Iterable[Mapping[str, str]]) -> dict[str, list[str]]:
+    """Return every value of each attribute that groups have, in alphabetical order."""
+    values: dict[str, set[str]] = {}
+    for group in groups:
+        for attribute, value in group.items():
+            values.setdefault(attribute, set()).add(value)
+    return {attribute: sorted(of_attribute) for attribute, of_attribute in values.items()}
+
+
 def colour_of_group(group: Mapping[str, str], own_groups: Sequence[str] = ()) -> str:
     """Return the colour that a group keeps; of a user's own group, by its place in `own_groups`."""
     # A difference of two groups is neither of them, so it has the colour of none.

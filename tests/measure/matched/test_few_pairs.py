@@ -127,6 +127,6 @@ def test_refusals_of_all_answers_to_one_half_alone_are_told_in_these_pairs(tmp_p
     run = portrayal.audit("pairs", texts=rows, out=tmp_path, population="these-prompts", **given)
     assert {each["units"] for each in finding_facts(run)["findings"]} == {"pairs"}
     view = View.of(run)
-    (found,) = first_screen(view).stated
+    (found,) = first_screen(view).findings
     assert found.headline.startswith("Answers for women are refusals 100 points more often")
     assert found.sure == "holds in these pairs"

@@ -3,7 +3,7 @@
 import html
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import portrayal.report.formats as fmt
 from portrayal.records import Estimate
@@ -12,7 +12,11 @@ from portrayal.report.figures.svg import Panel
 from portrayal.report.formats import short
 from portrayal.report.view import View, domain_of, place_words, q_of
 from portrayal.report.words import colour_of_group, group_label
+from portrayal.run.pages import trusted
 from portrayal.shown import visible
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 Row = TypeVar("Row")
 ROWS = 80
@@ -121,6 +125,11 @@ class Figure:
     def svg(self) -> str:
         """The chart as an SVG file; "" without one."""
         return "" if self.chart is None else self.chart.image
+
+    @property
+    def inline(self) -> "Markup":
+        """The chart for a page itself."""
+        return trusted(self.svg)
 
     def _repr_html_(self) -> str:
         lines = [f"<p><strong>{html.escape(visible(self.title))}</strong></p>", self.svg]

@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import portrayal.report.figures.names as names
 import portrayal.report.figures.panels as panels
@@ -22,9 +21,8 @@ from portrayal.report.figures.declared import (
 from portrayal.report.figures.figure import Builder, Figure, Table
 from portrayal.report.figures.svg import LINE
 from portrayal.report.formats import short
-from portrayal.report.strength import Stated
 from portrayal.report.study import report_of
-from portrayal.report.view import View, domain_of, place_of
+from portrayal.report.view import Finding, View, domain_of, place_of
 from portrayal.report.words import capital, group_label, measure_title, standing, stem
 
 
@@ -127,7 +125,7 @@ LEAST, MOST = 2, 5
 """Findings that make a chart worth its place, and rows of it at most."""
 
 
-def glance(view: View, findings: Sequence[Stated]) -> dict[str, Any] | None:
+def glance(view: View, findings: Sequence[Finding]) -> Figure | None:
     """Return the chart of the numbers behind the findings; None where there are few.
 
     Only numbers of the first one's statistic share an axis.
@@ -161,12 +159,8 @@ def glance(view: View, findings: Sequence[Stated]) -> dict[str, Any] | None:
     }
     legend = [(look, text) for look, text in words.items() if look in looks]
     legend += [("band", "what chance would give")] if any(mark.null for mark in marks) else []
-    return {
-        "key": "glance",
-        "label": f"At a glance. {sentences}",
-        "svg": chart.image,
-        "legend": legend,
-    }
+    empty = Table((), ())
+    return Figure("glance", "At a glance", sentences, "", chart, empty, tuple(legend))
 
 
 def _label(e: Estimate) -> str:

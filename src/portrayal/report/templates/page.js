@@ -238,8 +238,6 @@
 
   /* The table of estimates, and the files inside the page. */
   const PAGE = 40;
-  const WORDS = 4;
-  const Q = 7;
   function tabulate(found) {
     const table = byId("estimates");
     const filter = byId("filter");
@@ -252,12 +250,12 @@
       const cell = document.createElement("th");
       cell.scope = "col";
       cell.textContent = text;
-      if (column >= WORDS) cell.className = "n";
+      if (column >= found.words) cell.className = "n";
       head.appendChild(cell);
     });
     const body = table.createTBody();
     function fits(i, words) {
-      const q = found.rows[i][Q];
+      const q = found.rows[i][found.heads.indexOf("q")];
       if (sureOnly.checked && !(q.startsWith("<") || parseFloat(q) < 0.05)) return false;
       return words.every(function (word) { return search[i].includes(word); });
     }
@@ -267,13 +265,14 @@
       body.replaceChildren();
       chosen.slice(0, shown).forEach(function (row) {
         const line = body.insertRow();
-        if (row[10]) line.title = row[10];
-        row.slice(0, 10).forEach(function (text, column) {
+        const columns = found.heads.length;
+        if (row[columns]) line.title = row[columns];
+        row.slice(0, columns).forEach(function (text, column) {
           const cell = line.insertCell();
           const inner = document.createElement("bdi");
           inner.textContent = text;
           cell.appendChild(inner);
-          if (column >= WORDS) cell.className = "n";
+          if (column >= found.words) cell.className = "n";
         });
       });
       byId("filter-note").textContent = chosen.length + " of " + found.rows.length + " rows" +

@@ -6,8 +6,7 @@ from typing import Any
 from portrayal.records import ALL
 from portrayal.report.findings import findings, nearest
 from portrayal.report.passages import Reading, Readings, passage, rows_of
-from portrayal.report.strength import Stated
-from portrayal.report.view import View
+from portrayal.report.view import Finding, View
 from portrayal.report.words import GENDER_WORDS, borne, people_of, stem
 
 PER_FINDING, MOST = 2, 4
@@ -52,7 +51,7 @@ def behind_findings(view: View) -> Readings | None:
     return Readings("Stories behind what stands in front.", tuple(readings), key)
 
 
-def _reading(view: View, finding: Stated, plain: dict[str, Any]) -> Reading:
+def _reading(view: View, finding: Finding, plain: dict[str, Any]) -> Reading:
     e = finding.first
     laden = "subordination" in stem(e.measure)
     over = (e.value or 0) > 1
