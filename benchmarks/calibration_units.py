@@ -45,13 +45,14 @@ def p_values(rng: Rng, world: Crossed, difference: float, groups: int = 2) -> li
     name, topic, group, y = name[here], topic[here], group[here], y[here]
     one = (group[:, np.newaxis] == np.arange(groups)).astype(float)
     total = one * y[:, np.newaxis]
-    pairs, found = [[0, 1]], []
+    sides, found = [(total[:, [g]], one[:, [g]]) for g in (0, 1)], []
 
-    found.append(stats.plain_differences(total, one, pairs, 0.95))
-    for compare, code in ((stats.matched_differences, topic), (stats.plain_differences, name)):
-        sums = (stats.sums_by(code, int(code.max()) + 1, each) for each in (total, one))
-        found.append(compare(*sums, pairs, 0.95))
-    found.append(stats.crossed_differences(total, one, pairs, 0.95, (name, topic)))
+    found.append(stats.infer_differences(*sides, 0.95))
+    for compare, code in ((stats.matched_differences, topic), (stats.infer_differences, name)):
+        n = int(code.max()) + 1
+        sums = [tuple(stats.sums_by(code, n, each) for each in side) for side in sides]
+        found.append(compare(*sums, 0.95))
+    found.append(stats.crossed_differences(*sides, 0.95, (name, topic)))
     cells = np.eye(groups)
     variance = stats.infer_variance(total, one, [cells], 0.95, (name, topic))
     return [float(each.p[0]) for each in found] + [variance.p]

@@ -10,10 +10,10 @@ from portrayal.stats import (
     crossed_differences,
     find_blocks,
     infer_crossed,
+    infer_differences,
     infer_means,
     infer_variance,
     matched_differences,
-    plain_differences,
     variance_bounds,
 )
 
@@ -22,6 +22,13 @@ def lopsided(seed, k=3):
     rng = np.random.default_rng(seed)
     count = rng.poisson(4.0, (12, k)).astype(float)
     return np.where(count > 0, rng.normal(0, 1, (12, k)) * count, 0.0), count
+
+
+def sides(total, count, *pairs):
+    """Sums and counts of the first and of the second group of each pair."""
+    pairs = np.array(pairs or [[0, 1]])
+    total, count = (np.asarray(each, dtype=float) for each in (total, count))
+    return [(total[:, column], count[:, column]) for column in pairs.T]
 
 
 def test_names_pronouns_and_prompt_numbers_make_no_blocks():
@@ -62,17 +69,17 @@ def test_matched_is_the_least_squares_estimate_with_block_effects():
                 weights.append(n[b, g])
     root = np.sqrt(np.array(weights))[:, np.newaxis]
     fit = np.linalg.lstsq(np.array(rows) * root, np.array(values) * root[:, 0], rcond=None)[0]
-    assert matched_differences(y, n, [[0, 1]], 0.95).value[0] == pytest.approx(fit[-1])
+    assert matched_differences(*sides(y, n), 0.95).value[0] == pytest.approx(fit[-1])
 
 
 @settings(deadline=None, max_examples=30)
 @given(st.integers(0, 10_000), st.floats(0.2, 0.99), st.floats(-1.0, 1.0))
 def test_test_and_interval_agree(seed, level, null):
     y, n = lopsided(seed)
-    pairs = [[0, 1], [1, 2]]
-    found = matched_differences(y, n, pairs, level)
+    pairs = sides(y, n, [0, 1], [1, 2])
+    found = matched_differences(*pairs, level)
     assert (((found.low > 0) | (found.high < 0)) == (found.p < 1 - level)).all()
-    found = plain_differences(y, n, pairs, level, null)
+    found = infer_differences(*pairs, level, null)
     assert (((found.low > null) | (found.high < null)) == (found.p < 1 - level)).all()
     one = infer_variance(y, n, [np.eye(3)], level)
     assert (one.low > 0) == (one.p < 1 - level)
@@ -83,8 +90,8 @@ def test_balanced_blocks_match_the_paired_t_and_the_two_way_anova():
     y = np.random.default_rng(0).normal(0, 1, (9, 4))
     y += np.arange(9)[:, np.newaxis]
     paired = stats.ttest_rel(y[:, 0], y[:, 1]).pvalue
-    for infer in (plain_differences, matched_differences):
-        assert infer(y, np.ones((9, 4)), [[0, 1]], 0.95).p[0] == pytest.approx(paired)
+    for infer in (infer_differences, matched_differences):
+        assert infer(*sides(y, np.ones((9, 4))), 0.95).p[0] == pytest.approx(paired)
     rest = y - y.mean(1, keepdims=True) - y.mean(0) + y.mean()
     ratio = 9 * np.var(y.mean(0), ddof=1) / ((rest**2).sum() / (3 * 8))
     found = infer_variance(y, np.ones((9, 4)), [np.eye(4)], 0.95)
@@ -148,8 +155,8 @@ def test_what_cannot_be_said_is_nan():
         lambda: infer_variance(np.ones((2, 2)), -np.ones((2, 2)), [np.eye(2)], 0.95),
         lambda: infer_variance(np.ones((2, 2)), np.ones((2, 3)), [np.eye(2)], 0.95),
         lambda: infer_variance(np.ones((2, 2)), np.ones((2, 2)), [np.eye(3)], 0.95),
-        lambda: matched_differences([1.0], [1.0], [[0, 1]], 0.95),
-        lambda: plain_differences(np.ones((3, 2)), np.ones((3, 2)), [[0, 1]], 1.0),
+        lambda: matched_differences(([1.0], [1.0]), ([1.0], [1.0]), 0.95),
+        lambda: infer_differences(*sides(np.ones((3, 2)), np.ones((3, 2))), 1.0),
     ],
 )
 def test_numbers_that_cannot_be_are_refused(call):
@@ -171,9 +178,9 @@ def crossed(seed, names=5, topics=6, gone=0.2):
 def test_crossed_differences_are_the_matched_ones_with_another_error():
     for seed in range(5):
         total, count, (name, topic) = crossed(seed)
-        found = crossed_differences(total, count, [[0, 1]], 0.95, (name, topic))
+        found = crossed_differences(*sides(total, count), 0.95, (name, topic))
         sums = ([np.bincount(topic, column) for column in each.T] for each in (total, count))
-        matched = matched_differences(*(np.stack(each, axis=1) for each in sums), [[0, 1]], 0.95)
+        matched = matched_differences(*sides(*(np.stack(each, axis=1) for each in sums)), 0.95)
         np.testing.assert_allclose(found.value, matched.value)
         assert found.n_clusters[0] <= 5
         assert (found.p < 0.05) == (found.low * found.high > 0)
@@ -209,7 +216,7 @@ def test_names_of_two_groups_are_two_samples():
     name, topic = np.repeat(np.arange(10), 15), np.tile(np.arange(15), 10)
     y = rng.normal(0, 0.01, 150) + rng.normal(0, [3.0] * 5 + [0.3] * 5)[name]
     one = (name[:, None] // 5 == np.arange(2)) * 1.0
-    found = crossed_differences(one * y[:, None], one, [[0, 1]], 0.95, (name, topic))
+    found = crossed_differences(*sides(one * y[:, None], one), 0.95, (name, topic))
     means = y.reshape(10, 15).mean(1)
     welch = stats.ttest_ind(means[:5], means[5:], equal_var=False)
     assert found.p[0] == pytest.approx(welch.pvalue, rel=0.01)

@@ -214,13 +214,14 @@ class GroupSums:
         options |= dict(zip(("lower", "n_lower"), second, strict=False))
         return cls(clusters, groups, upper, n_upper, **options)
 
-    def _with_hand(
+    def with_hand(
         self,
         naive: _Inferred,
         scope: Scope,
         form: Literal["share", "difference", "ratio"],
         scale: npt.ArrayLike = 1.0,
     ) -> _Inferred:
+        """Return an inference with what labels by hand make of it, where there are any."""
         if (hand := self.hand) is None:
             return naive
         linear = {"start": hand.start, "slope": hand.slope}
@@ -259,7 +260,7 @@ class GroupSums:
         shares = share_inference(
             self.upper, self.n_upper, scope, scale=scale, null=null, squares=self.squares
         )
-        return self._with_hand(shares, scope, "share", scale)
+        return self.with_hand(shares, scope, "share", scale)
 
     @property
     def sides(self) -> TwoSides:
@@ -293,7 +294,7 @@ class GroupSums:
             fixed=(contrasts.fixed_low, contrasts.fixed_high, contrasts.fixed_p),
             contrasts=contrasts,
         )
-        return self._with_hand(ratios, scope, "ratio")
+        return self.with_hand(ratios, scope, "ratio")
 
     def differences(self, scope: Scope) -> "Inference":
         """Infer each group's mean less its second mean, tested against 0."""
@@ -301,7 +302,7 @@ class GroupSums:
         assert self.n_lower is not None
         upper, lower = (self.upper, self.n_upper), (self.lower, self.n_lower)
         naive = inference(infer_differences(upper, lower, scope.level), MEAN, MEAN_TEST)
-        return self._with_hand(naive, scope, "difference")
+        return self.with_hand(naive, scope, "difference")
 
     def kept(self, form: Form, scale: npt.ArrayLike = 1.0) -> Callable[[int], PromptSums]:
         """Return the function of a group to what each cluster adds to its estimate.
@@ -332,7 +333,7 @@ class GroupSums:
     def means(self, scope: Scope) -> "Inference":
         """Infer each group's mean, tested against 0; what corrects it is of two sides."""
         means = infer_means(self.upper, self.n_upper, scope.level)
-        return self._with_hand(inference(means, MEAN, MEAN_TEST), scope, "difference")
+        return self.with_hand(inference(means, MEAN, MEAN_TEST), scope, "difference")
 
 
 def two_sides(upper: GroupSums, lower: GroupSums) -> GroupSums:

@@ -10,7 +10,7 @@ audit's test judges it:
 - *ratio* of the shares of two roles, or of two models, in the same blocks
   (`stats.infer_contrasts`);
 - *difference* of the mean scores of two groups, within blocks (`stats.matched_differences`), or
-  between blocks that hold one group each (`stats.plain_differences`).
+  between blocks that hold one group each (`stats.infer_differences`).
 """
 
 from dataclasses import dataclass, replace
@@ -25,9 +25,9 @@ from portrayal.reference import RACES, mena_nhpi_table, name_bearers, name_table
 from portrayal.stats import (
     fair_naming,
     infer_contrasts,
+    infer_differences,
     infer_fair_shares,
     matched_differences,
-    plain_differences,
 )
 from portrayal.stats.contrasts import TwoSides
 from portrayal.stats.design_effect import evidence_p, share_evidence
@@ -286,7 +286,7 @@ def _difference(design: Design, rng: np.random.Generator) -> tuple[FloatArray, B
     effect = design.effect + design.varies * rng.normal(size=shape)
     # What texts of a block share; it cancels within blocks, not between them
     of_block = np.sqrt(icc) * rng.normal(size=shape)
-    totals, counts = list[FloatArray](), list[FloatArray]()
+    sides = []
     for side, n in enumerate(design.sides):
         # Blocks that hold one group each take turns.
         has_side = np.full(design.blocks, True)
@@ -294,12 +294,11 @@ def _difference(design: Design, rng: np.random.Generator) -> tuple[FloatArray, B
             has_side = np.arange(design.blocks) % 2 == side
         noise = np.sqrt((1.0 - icc) * n) * rng.normal(size=shape)
         mean = of_block + effect * (0.5 if side == 0 else -0.5)
-        totals.append((n * mean + noise) * has_side[:, np.newaxis])
-        counts.append(np.broadcast_to(float(n) * has_side[:, np.newaxis], shape))
-    # All simulated audits in one call: each is a pair of columns
-    pairs = np.stack([np.arange(k), np.arange(k) + k], axis=1)
-    test = plain_differences if design.apart else matched_differences
-    result = test(np.hstack(totals), np.hstack(counts), pairs, design.level)
+        count = np.broadcast_to(float(n) * has_side[:, np.newaxis], shape)
+        sides.append(((n * mean + noise) * has_side[:, np.newaxis], count))
+    # All simulated audits in one call: each is a column
+    test = infer_differences if design.apart else matched_differences
+    result = test(sides[0], sides[1], design.level)
     return result.p, np.sign(result.value) == np.sign(design.effect)
 
 

@@ -35,7 +35,6 @@ from portrayal.stats.blocks import (
     crossed_differences,
     find_blocks,
     matched_differences,
-    plain_differences,
 )
 from portrayal.stats.clustered import (
     agree,
@@ -189,7 +188,6 @@ __all__ = [
     "paired_shares",
     "percent_agreement",
     "permutation_range",
-    "plain_differences",
     "prevalence_index",
     "rank_ranges",
     "ratio",

@@ -14,9 +14,10 @@ import numpy.typing as npt
 from portrayal.stats._arguments import divide, divide_or_zero
 from portrayal.stats.clustered import (
     Clustered,
+    Sums,
     infer_crossed,
-    infer_differences,
     infer_means,
+    signed_pair,
     sums_by,
 )
 from portrayal.types import FloatArray, IntArray
@@ -110,90 +111,42 @@ def find_blocks(
     )
 
 
-def plain_differences(
-    total: npt.ArrayLike,
-    count: npt.ArrayLike,
-    pairs: npt.ArrayLike,
-    level: float,
-    null: npt.ArrayLike = 0.0,
-) -> Clustered:
-    """Differences of the groups' means over all texts, the published estimate, by cluster.
-
-    The influence of a cluster on the difference holds both its groups, so what is peculiar to a
-    cluster cancels where it holds both alike; where each holds one group this is the test of two
-    independent samples.
-
-    Parameters
-    ----------
-    total, count
-        Sums and numbers of texts, shape (n_clusters, n_groups).
-    pairs
-        Codes of the first and second group of each difference, shape (k, 2).
-    level
-        Confidence level, a fraction.
-    null
-        Differences to test, shape (k,) or one number.
-
-    Returns
-    -------
-    Clustered
-        Of every pair, shape (k,): Student's t on the clustered standard error, with the degrees of
-        freedom of Bell & McCaffrey (2002). p < 1 - level exactly where the interval leaves the null
-        out.
-
-    Raises
-    ------
-    ValueError
-        As `infer_differences`.
-
-    Examples
-    --------
-    >>> found = plain_differences([[5.0, 4.1], [1.0, 0.2], [8, 7]], np.ones((3, 2)), [[0, 1]], 0.95)
-    >>> round(float(found.value[0]), 3), round(float(found.low[0]), 3), bool(found.p[0] < 0.05)
-    (0.9, 0.652, True)
-    """
-    y, n, first, second = _sides(total, count, pairs)
-    return infer_differences((y[:, first], n[:, first]), (y[:, second], n[:, second]), level, null)
-
-
-def matched_differences(
-    total: npt.ArrayLike, count: npt.ArrayLike, pairs: npt.ArrayLike, level: float
-) -> Clustered:
+def matched_differences(upper: Sums, lower: Sums, level: float) -> Clustered:
     """Differences of two groups within blocks, averaged over the blocks that hold both.
 
-    Parameters, result and errors as `plain_differences`, tested against 0. Block b counts
+    Parameters and errors as `infer_differences`, of sums by block, tested against 0. Block b counts
     n m / (n + m) of its n and m texts of both groups: the least-squares estimate with an effect of
     each block. Where every block holds both groups in one proportion it is the difference of the
     plain means; elsewhere it leaves out what tells blocks apart, and texts that have no match.
 
     Examples
     --------
-    >>> total = [[5.0, 4.1], [1.0, 0.2], [8.0, 7.0], [0.0, 3.0]]
-    >>> found = matched_differences(total, [[1, 1], [1, 1], [1, 1], [0, 1]], [[0, 1]], 0.95)
+    >>> one, three = np.ones((4, 1)), np.array([[1.0], [1.0], [1.0], [0.0]])
+    >>> upper = [[5.0], [1.0], [8.0], [0.0]], three
+    >>> found = matched_differences(upper, ([[4.1], [0.2], [7.0], [3.0]], one), 0.95)
     >>> round(float(found.value[0]), 3), int(found.n_clusters[0])
     (0.9, 3)
     """
-    y, n, first, second = _sides(total, count, pairs)
-    a, b = n[:, first], n[:, second]
-    both = (a > 0) & (b > 0)
-    weight = np.where(both, a * b / np.where(both, a + b, 1.0), 0.0)
-    gap = y[:, first] / np.where(both, a, 1.0) - y[:, second] / np.where(both, b, 1.0)
-    return infer_means(np.where(both, weight * gap, 0.0), weight, level)
+    (x, a), (z, b) = (signed_pair(*side) for side in (upper, lower))
+    weight = matched_weight(a, b)
+    gap = x / np.where(weight > 0, a, 1.0) - z / np.where(weight > 0, b, 1.0)
+    return infer_means(np.where(weight > 0, weight * gap, 0.0), weight, level)
+
+
+def matched_weight(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Weight of each block with these texts of both groups; 0 without a text of either."""
+    return divide_or_zero(a * b, a + b)
 
 
 def crossed_differences(
-    total: npt.ArrayLike,
-    count: npt.ArrayLike,
-    pairs: npt.ArrayLike,
-    level: float,
-    ways: Sequence[IntArray],
+    upper: Sums, lower: Sums, level: float, ways: Sequence[IntArray]
 ) -> Clustered:
     """Differences within blocks, as `matched_differences`, whose texts are also clustered by name.
 
     Parameters
     ----------
-    total, count, pairs, level
-        As `plain_differences`, by unit: the prompts of one name in one block.
+    upper, lower, level
+        As `matched_differences`, but by unit: the prompts of one name in one block.
     ways
         Name and block of each unit, shape (n_units,) each.
 
@@ -206,19 +159,18 @@ def crossed_differences(
     Examples
     --------
     >>> name, block = np.repeat(range(6), 4), np.tile(range(4), 6)
-    >>> one = (np.arange(24)[:, np.newaxis] < 12) == [True, False]
-    >>> y = one * np.sin(np.arange(24.0))[:, np.newaxis]
-    >>> found = crossed_differences(y, one, [[0, 1]], 0.95, (name, block))
+    >>> first = (np.arange(24)[:, np.newaxis] < 12) * 1.0
+    >>> y = np.sin(np.arange(24.0))[:, np.newaxis]
+    >>> sides = (y * first, first), (y * (1 - first), 1 - first)
+    >>> found = crossed_differences(*sides, 0.95, (name, block))
     >>> [round(float(x[0]), 2) for x in (found.value, found.low, found.high)], found.n_clusters
     ([-0.01, -0.99, 0.96], array([3]))
     """
-    y, n, first, second = _sides(total, count, pairs)
+    sides = [signed_pair(*side) for side in (upper, lower)]
     blocks, code = np.unique(ways[1], return_inverse=True)
-    sides = [(y[:, side], n[:, side]) for side in (first, second)]
     (x, a), (z, b) = ([sums_by(code, len(blocks), sums) for sums in side] for side in sides)
-    both = (a > 0) & (b > 0)
-    weight = np.where(both, a * b / np.where(both, a + b, 1.0), 0.0)
-    part, other = (weight / np.where(both, size, 1.0) for size in (a, b))
+    weight = matched_weight(a, b)
+    part, other = (divide_or_zero(weight, size) for size in (a, b))
     value = divide((part * x - other * z).sum(0), weight.sum(0))
     # Residuals of least squares with an effect of each block, and what each adds to the value.
     level_of = divide_or_zero(x - value * a + z, a + b)[code]
@@ -236,17 +188,6 @@ def _crossed(code: IntArray, cell: IntArray) -> float:
     pairs = np.unique(np.stack([code, cell], axis=1), axis=0)[:, 0]
     groups = np.bincount(pairs, minlength=int(code.max()) + 1)
     return float((groups[code] > 1).mean())
-
-
-def _sides(
-    total: npt.ArrayLike, count: npt.ArrayLike, pairs: npt.ArrayLike
-) -> tuple[FloatArray, FloatArray, IntArray, IntArray]:
-    """Checked sums and counts, and the codes of both groups of each pair."""
-    y, n = np.asarray(total, dtype=np.float64), np.asarray(count, dtype=np.float64)
-    if y.ndim != 2 or y.shape != n.shape:
-        raise ValueError(f"sums need one shape (n_clusters, n_groups); got {y.shape}, {n.shape}.")
-    index = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
-    return y, n, index[:, 0], index[:, 1]
 
 
 def _codes(name: str, labels: npt.ArrayLike, n: int) -> IntArray:

@@ -303,7 +303,7 @@ def infer_means(
     >>> [round(float(x[0]), 3) for x in (found.value, found.low, found.high, found.p)]
     [2.0, -0.484, 4.484, 0.074]
     """
-    y, n = _signed_pair(total, count)
+    y, n = signed_pair(total, count)
     mean = divide(y.sum(0), n.sum(0))
     influence = divide(y - mean * n, n.sum(0))
     clusters = (n > 0).sum(0)
@@ -325,7 +325,7 @@ def infer_differences(
     >>> [round(float(x[0]), 3) for x in (found.value, found.low, found.high, found.p)]
     [1.333, -0.101, 2.768, 0.057]
     """
-    (y, n), (z, m) = _signed_pair(*upper), _signed_pair(*lower)
+    (y, n), (z, m) = signed_pair(*upper), signed_pair(*lower)
     if y.shape != z.shape:
         raise ValueError(f"both means need one shape; got {y.shape} and {z.shape}.")
     means = divide(y.sum(0), n.sum(0)), divide(z.sum(0), m.sum(0))
@@ -611,7 +611,8 @@ def _pair(count: npt.ArrayLike, total: npt.ArrayLike) -> tuple[FloatArray, Float
     return np.minimum(a, n), n
 
 
-def _signed_pair(total: npt.ArrayLike, count: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+def signed_pair(total: npt.ArrayLike, count: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Return checked sums of any sign and numbers of units, shape (n_prompts, n_groups) each."""
     y, n = np.asarray(total, dtype=np.float64), _sums("count", count)
     if y.shape != n.shape or np.any(~np.isfinite(y)):
         raise ValueError(f"sums must be finite, of the counts' shape {n.shape}; got {y.shape}.")

@@ -9,14 +9,14 @@ import numpy as np
 from portrayal.measure.agency.by_hand import corrected_sums
 from portrayal.measure.agency.strata import AgencyStratum, Clusters, strata
 from portrayal.measure.agency.texts import NEITHER, AgencyTexts
-from portrayal.measure.clustered import GroupSums, Inference, corrected_inference, estimates_of
+from portrayal.measure.clustered import GroupSums, Inference, estimates_of
 from portrayal.measure.scope import Scope
 from portrayal.records import Estimate, Null, Status, Test
 from portrayal.registry import Component
 from portrayal.stats import infer_means, permutation_range
 from portrayal.stats._arguments import divide_or_zero
 from portrayal.stats.clustered import Clustered, infer_crossed
-from portrayal.types import FloatArray, IntArray
+from portrayal.types import FloatArray
 
 MEAN = "Student's t (Satterthwaite degrees of freedom)"
 MATCHED = "Student's t on differences within blocks (Satterthwaite degrees of freedom)"
@@ -57,11 +57,9 @@ def inferred(
     clusters: Clusters,
     result: Clustered,
     n_texts: FloatArray,
+    counts: Sequence[FloatArray],
     method: str,
-    *,
-    in_ways: Mapping[str, FloatArray],
     test: str = "",
-    fewest: IntArray | None = None,
 ) -> AgencyInference:
     """Name the methods of an inference, and say why where it has no bounds.
 
@@ -69,24 +67,25 @@ def inferred(
     ----------
     clusters, result
         What is independent, and values with bounds and p.
-    n_texts, in_ways
-        Texts that each value rests on, and the clusters of each way, shape (k,).
+    n_texts
+        Texts that each value rests on, shape (k,).
+    counts
+        Texts by cluster of each group behind a value, (n_clusters, k) each; none where values are
+        not of one set of clusters.
     method, test
         How interval and first test were made; the test is called as the interval unless `test` is
         given.
-    fewest
-        Clusters of the smallest group, where `result` counts those of all groups.
     """
     over = f"over {clusters.many}" + (f" ({clusters.detail})" if clusters.detail else "")
     # An interval without width is no certainty: all texts read alike, nor could a test say anything
     flat = ~(result.high - result.low >= _NO_WIDTH)
+    # The group with the fewest clusters limits what can be inferred.
+    fewest = np.min([result.n_clusters, *((n > 0).sum(axis=0) for n in counts)], axis=0)
+    in_ways = [clusters.in_ways(n) for n in counts]
     reasons = []
-    n_clusters = result.n_clusters
-    for n, least, texts in zip(
-        n_clusters, n_clusters if fewest is None else fewest, n_texts, strict=True
-    ):
+    for n, least, texts in zip(result.n_clusters, fewest, n_texts, strict=True):
         reason = f"{clusters.many} are too much alike: they do not differ"
-        if min(n, least or n) < 2:
+        if least < 2:
             reason = f"a group has texts of one {clusters.one} only, which tells nothing of other"
             reason += f" {clusters.many}"
         if clusters.kind != "text" and texts >= 2 * max(n, 1):  # many texts of few clusters
@@ -102,7 +101,7 @@ def inferred(
         **parts,
         method=np.full(len(flat), f"{method} {over}"),
         tested=f"{test or method} {over}",
-        in_ways=in_ways,
+        in_ways={way: np.min([n[way] for n in in_ways], axis=0) for n in in_ways[:1] for way in n},
     )
 
 
@@ -146,8 +145,12 @@ def of_stratum(
         if not tested or "undefined" in more:
             return more
         value = float(result.value[i])
-        more["null"] = null_of(draws[:, i], stratum, scope, point=float(point[i]))
-        more["tests"] = permutation_test(value, draws[:, i], greater=greater)
+        shuffled = draws[~np.isnan(draws[:, i]), i]
+        if len(shuffled):
+            low, high = (float(bound) for bound in permutation_range(shuffled, scope.level))
+            centre = float(point[i])
+            more["null"] = Null(centre, low, high, scope.level, stratum.shuffled, scope.seed)
+        more["tests"] = permutation_test(value, shuffled, greater=greater)
         more["test"] = None if np.isnan(result.p[i]) else result.test(i)
         if not (more["tests"] or more["test"]):
             many = stratum.units.many
@@ -185,31 +188,18 @@ def by_run(values: FloatArray) -> dict[str, float]:
     return details | ({SD: float(valid.std(ddof=1))} if len(valid) > 1 else {})
 
 
-def null_of(draws: FloatArray, stratum: AgencyStratum, scope: Scope, point: float) -> Null | None:
-    """Return the null of shuffled groups, shape (n_draws,), around the value `point`."""
-    valid = draws[~np.isnan(draws)]
-    if not len(valid):
-        return None
-    low, high = (float(bound) for bound in permutation_range(valid, scope.level))
-    return Null(point, low, high, scope.level, stratum.shuffled, scope.seed)
-
-
 def permutation_test(value: float, draws: FloatArray, *, greater: bool = False) -> tuple[Test, ...]:
     """Return the test of a value against shuffled groups; none where nothing could be shuffled.
 
     Two-sided around the mean of the draws, or one-sided where only values above speak against it.
     p is (1 + draws at least as extreme) / (1 + draws), so never 0 (Phipson & Smyth 2010).
     """
-    valid = draws[~np.isnan(draws)]
     # Draws without spread show that no text could change places, not that the value is extreme.
-    if not len(valid) or np.ptp(valid) < _NO_WIDTH:
+    if not len(draws) or np.ptp(draws) < _NO_WIDTH:
         return ()
-    centre = 0.0 if greater else float(valid.mean())
-    sizes, size = valid - centre, value - centre
-    if not greater:
-        sizes, size = np.abs(sizes), abs(size)
+    sizes, size = (draws, value) if greater else (np.abs(x - draws.mean()) for x in (draws, value))
     # Ties count as extreme: draws that equal the value but for rounding must not shrink p.
-    p = (1 + int((sizes >= size - _TIE).sum())) / (1 + len(valid))
+    p = (1 + int((sizes >= size - _TIE).sum())) / (1 + len(draws))
     return (Test(p, SHUFFLED + (", one-sided" if greater else "")),)
 
 
@@ -241,13 +231,12 @@ def _shares(
     if not groups:  # no text of the stratum is read
         return
     units, of_groups = stratum.units, {} not in groups
-    total, count = stratum.by_cluster(units, members)
+    total, count = stratum.table(units, members).sums()
     means, in_cells = stratum.observed.means(members), stratum.observed.count.sum(axis=0)
     # Over checkpoints counts are sums of fractions, which rounding leaves just off whole numbers.
     n_texts = np.rint(in_cells @ members)
     # What shuffling gives the group on average: of all texts, their mean.
     chance = divide_or_zero((np.nan_to_num(stratum.chance) * in_cells) @ members, n_texts)
-    in_ways = units.in_ways(count)
     hand = corrected_sums(texts, stratum, [members]) if of_groups else None
     for statistic, (start, slope) in STATISTICS.items():
         upper, point = start * count + slope * total, start + slope * chance
@@ -260,15 +249,12 @@ def _shares(
             result = infer_means(upper, count, scope.level, point)
         ends = start - abs(slope), start + abs(slope)
         clipped = replace(result, low=np.clip(result.low, *ends), high=np.clip(result.high, *ends))
-        inference = inferred(units, clipped, n_texts, MEAN, in_ways=in_ways)
-        sums = GroupSums(units.names, groups, upper, count)
+        naive = inferred(units, clipped, n_texts, [count], MEAN)
+        sums = GroupSums(units.of.labels, groups, upper, count)
         if hand is not None:
             # Corrections are of shares of agentic sentences in 0-1, and gap = 2 share - 1.
             sums = replace(sums, hand=replace(hand, start=start - slope, slope=2.0 * slope))
-            corrected = corrected_inference(
-                hand.sums, scope, start=start - slope, slope=2.0 * slope
-            )
-            inference = replace(inference, corrected=corrected)
+        inference = sums.with_hand(naive, scope, "share")
         in_runs = start + slope * stratum.observed.run_means(members)
         other_means = {name: cells.means(members) for name, cells in stratum.other_sums.items()}
 

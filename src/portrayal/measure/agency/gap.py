@@ -21,12 +21,14 @@ from portrayal.measure.agency.strata import (
     BLOCK,
     MOST_ASSOCIATION,
     AgencyStratum,
+    CellSums,
     association,
     strata,
 )
 from portrayal.measure.agency.texts import HUMAN, NEITHER, WITHIN, AgencyTexts
-from portrayal.measure.clustered import GroupSums, corrected_inference
+from portrayal.measure.clustered import GroupSums
 from portrayal.measure.scope import Scope
+from portrayal.measure.scored import ScoredUnits
 from portrayal.records import (
     ALL,
     ERROR_HIGH,
@@ -38,9 +40,9 @@ from portrayal.records import (
     Status,
 )
 from portrayal.registry import Component
-from portrayal.stats import crossed_differences, matched_differences, plain_differences
+from portrayal.stats import crossed_differences, infer_differences, matched_differences
 from portrayal.stats._arguments import divide, divide_or_zero
-from portrayal.stats.clustered import Clustered, sums_by
+from portrayal.stats.clustered import Clustered
 from portrayal.stats.tails import t_isf, t_sf
 from portrayal.types import FloatArray, IntArray
 
@@ -69,6 +71,8 @@ class Gaps:
         The difference by each reading beside the classifier, shape (k,).
     n_texts
         Texts of both groups, shape (k,).
+    counts
+        Texts of each group by cluster, shape (n_clusters, k) each.
     """
 
     result: Clustered
@@ -77,58 +81,54 @@ class Gaps:
     null: FloatArray
     other_gaps: Mapping[str, FloatArray]
     n_texts: FloatArray
+    counts: tuple[FloatArray, ...] = ()
 
 
-def infer_gaps(stratum: AgencyStratum, members: FloatArray, pairs: IntArray, level: float) -> Gaps:
+def infer_gaps(stratum: AgencyStratum, first: FloatArray, second: FloatArray, level: float) -> Gaps:
     """Infer the differences of pairs of groups.
 
     Parameters
     ----------
     stratum
         Where.
-    members
-        Cells of each group, shape (n_cells, n_groups).
-    pairs
-        Columns of the first and second group of each, shape (k, 2).
+    first, second
+        Cells of the groups of each pair, shape (n_cells, k).
     level
         Confidence level, a fraction.
     """
 
-    def difference(means: FloatArray) -> FloatArray:
-        return np.asarray(means[..., pairs[:, 0]] - means[..., pairs[:, 1]])
+    def difference(cells: CellSums) -> FloatArray:
+        return np.asarray(cells.means(first) - cells.means(second))
 
-    total, count = stratum.by_cluster(stratum.blocks, members)
-    value, in_blocks = difference(stratum.observed.means(members)), stratum.blocks.kind == BLOCK
-    within = np.full(len(pairs), np.nan)
-    if in_blocks:
+    x, n, z, m = stratum.table(stratum.compared, first, second).sums()
+    value, within = difference(stratum.observed), np.full(first.shape[1], np.nan)
+    # Without blocks chance is what shuffling within strata gives, which need not be 0.
+    in_cells = stratum.observed.count.sum(axis=0, keepdims=True)
+    chance = difference(CellSums(np.nan_to_num(stratum.chance) * in_cells, in_cells))
+    in_blocks = stratum.blocks.kind == BLOCK
+    if not in_blocks:
+        result = infer_differences((x, n), (z, m), level, chance)
+    else:
         # Names repeat in blocks: both ways of clustering count in the error
         if stratum.units.ways:
-            sums = stratum.by_cluster(stratum.units, members)
-            result = crossed_differences(*sums, pairs, level, stratum.units.codes)
+            result = crossed_differences((x, n), (z, m), level, stratum.units.codes)
         else:
-            result = matched_differences(total, count, pairs, level)
+            result = matched_differences((x, n), (z, m), level)
         chance, within = value - result.value, result.value
-    else:
-        # Without blocks chance is what shuffling within strata gives, which need not be 0.
-        weights = stratum.observed.count.sum(axis=0)[:, np.newaxis] * members
-        chance = difference(np.nan_to_num(stratum.chance) @ weights / weights.sum(axis=0))
-        result = plain_differences(total, count, pairs, level, chance)
     # Rounding would be told as a difference by chance.
     chance = np.where(np.abs(chance) < _NO_CHANCE, 0.0, chance)
     # Bounds are of the difference within blocks; what blocks differ by is added, as it is in the
     # value.
     shift = chance if in_blocks else 0.0
-    other_gaps = {
-        name: difference(cells.means(members)) for name, cells in stratum.other_sums.items()
-    }
     return Gaps(
         replace(result, value=value, low=result.low + shift, high=result.high + shift),
         chance,
         within,
-        difference(stratum.null.means(members)),
-        {name: gaps for name, gaps in other_gaps.items() if name != NEITHER},
+        difference(stratum.null),
+        {name: difference(cells) for name, cells in stratum.other_sums.items() if name != NEITHER},
         # Counts are sums of fractions over checkpoints, so they are rounded to texts.
-        np.rint(count.sum(axis=0))[pairs].sum(axis=1),
+        np.rint(n.sum(axis=0)) + np.rint(m.sum(axis=0)),
+        (n, m),
     )
 
 
@@ -187,40 +187,33 @@ def _of_kind(
         fields = common(stratum, scope) | {"statistic": "difference", "undefined": reason}
         yield scope.estimate(AGENCY_GAP, group=dict.fromkeys(kind, "any"), value=None, **fields)
         return
-    gaps, means = infer_gaps(stratum, members, pairs, scope.level), stratum.observed.means(members)
-    in_runs, (first, second) = stratum.observed.run_means(members), pairs.T
+    first, second = (members[:, column] for column in pairs.T)
+    gaps, observed = infer_gaps(stratum, first, second, scope.level), stratum.observed
+    upper, lower = observed.means(first), observed.means(second)
+    in_runs = observed.run_means(first) - observed.run_means(second)
     details = [
-        {"upper": float(means[i]), "lower": float(means[j])}
-        | by_run(in_runs[:, i] - in_runs[:, j])
-        | ({} if np.isnan(gaps.within[k]) else {"within_blocks": float(gaps.within[k])})
-        for k, (i, j) in enumerate(pairs.tolist())
+        {"upper": float(upper[k]), "lower": float(lower[k])}
+        | by_run(in_runs[:, k])
+        | ({} if np.isnan(within) else {"within_blocks": within})
+        for k, within in enumerate(gaps.within.tolist())
     ]
-    total, count = stratum.by_cluster(stratum.blocks, members)
-    sums = GroupSums(
-        clusters=stratum.blocks.names,
-        groups=[pair_label(groups[i], groups[j]) for i, j in pairs.tolist()],
-        upper=total[:, first],
-        n_upper=count[:, first],
-        lower=total[:, second],
-        n_lower=count[:, second],
-        hand=corrected_sums(texts, stratum, [members[:, first], members[:, second]]),
+    sums = GroupSums.of(
+        stratum.table(stratum.blocks, first, second),
+        stratum.blocks.of.labels,
+        [pair_label(groups[i], groups[j]) for i, j in pairs.tolist()],
+        hand=corrected_sums(texts, stratum, (first, second)),
     )
-    of_units = stratum.by_cluster(stratum.units, members)[1]
-    in_ways = {
-        name: np.minimum(count[first], count[second])
-        for name, count in stratum.units.in_ways(of_units).items()
-    }
     sharper = [""] * len(pairs)
     if len(kind) == 1 and stratum.labels["stratum"] == ALL:
-        sharper = sharper_by(texts, stratum, members, pairs, gaps.result, scope.level)
-    yield from _estimates(stratum, gaps, sums, in_ways, details, scope, sharper=sharper)
+        sharper = sharper_by(texts, stratum, first, second, gaps.result, scope.level)
+    yield from _estimates(stratum, gaps, sums, details, scope, sharper=sharper)
 
 
 def sharper_by(
     texts: AgencyTexts,
     stratum: AgencyStratum,
-    members: FloatArray,
-    pairs: IntArray,
+    first: FloatArray,
+    second: FloatArray,
     result: Clustered,
     level: float,
 ) -> list[str]:
@@ -229,18 +222,18 @@ def sharper_by(
     "" where none does by a fifth, and for texts that name a prompt, which are compared so already.
     Parameters as of `infer_gaps`, and what came of it.
     """
-    options, cell = [""] * len(pairs), texts.cell[stratum.rows]
+    cell = texts.cell[stratum.rows]
+    options, one = [""] * first.shape[1], np.ones(len(cell))
     gap = texts.readings[stratum.labels["masking"]].gap[stratum.rows]
-    half, narrowest = (result.high - result.low) / 2.0, np.full(len(pairs), _NARROWER)
+    half, narrowest = (result.high - result.low) / 2.0, np.full(first.shape[1], _NARROWER)
     for name, column in texts.spare.items():
         block = np.unique(column.code[stratum.rows], return_inverse=True)[1]
         # Where a column tells the group, texts that agree in it have nobody to be compared with.
         if association(block, cell) > MOST_ASSOCIATION[WITHIN]:
             continue
-        n, member = int(block.max(initial=-1)) + 1, members[cell]
-        sums = sums_by(block, n, member * gap[:, np.newaxis]), sums_by(block, n, member)
+        x, m, z, n = ScoredUnits(block, one, gap, (first[cell], second[cell])).sums()
         # As `infer_gaps` does it once that column is the cluster, so that the gain is what comes.
-        within = plain_differences(*sums, pairs, level, np.zeros(len(pairs)))
+        within = infer_differences((x, m), (z, n), level)
         part = divide((within.high - within.low) / 2.0, half)
         # A narrow interval over a few blocks would be narrow by chance
         for i in np.flatnonzero((part < narrowest) & (within.n_clusters >= FEW_PROMPTS)).tolist():
@@ -254,22 +247,22 @@ def _estimates(
     stratum: AgencyStratum,
     gaps: Gaps,
     sums: GroupSums,
-    in_ways: Mapping[str, FloatArray],
     details: Sequence[Mapping[str, float]],
     scope: Scope,
     form: Form | None = "difference",
     sharper: Sequence[str] = (),
 ) -> Iterator[Estimate]:
     method = MATCHED if stratum.blocks.kind == BLOCK else MEAN
-    inference = inferred(stratum.compared, gaps.result, gaps.n_texts, method, in_ways=in_ways)
-    if sums.hand is not None:
-        hand = sums.hand
-        corrected = corrected_inference(hand.sums, scope, "difference", slope=hand.slope)
-        inference = replace(inference, corrected=corrected)
-
+    naive = inferred(stratum.compared, gaps.result, gaps.n_texts, gaps.counts, method)
+    inference = sums.with_hand(naive, scope, "difference")
     fields = []
     for i, value in enumerate(gaps.result.value.tolist()):
-        readings = by_reading(value, {name: float(x[i]) for name, x in gaps.other_gaps.items()})
+        # What each reading of the sentences gives, and the least and the greatest of all
+        readings = {f"{BY}{name}": float(x[i]) for name, x in gaps.other_gaps.items()}
+        readings = {name: gap for name, gap in readings.items() if not np.isnan(gap)}
+        if readings:
+            ends = value, *readings.values()
+            readings |= {ERROR_LOW: min(ends), ERROR_HIGH: max(ends)}
         fields.append({"n_units": float(gaps.n_texts[i]), "details": {**details[i], **readings}})
         if sharper and sharper[i]:
             fields[i]["status"] = Status(sharper=sharper[i])
@@ -278,15 +271,6 @@ def _estimates(
         statistic="difference",
         form=form,
     )
-
-
-def by_reading(value: float, gaps: Mapping[str, float]) -> dict[str, float]:
-    """Return what each reading of the sentences gives, and the least and the greatest of all."""
-    valid = {name: gap for name, gap in gaps.items() if not np.isnan(gap)}
-    if not valid:
-        return {}
-    ends = {ERROR_LOW: min(value, *valid.values()), ERROR_HIGH: max(value, *valid.values())}
-    return {f"{BY}{name}": gap for name, gap in valid.items()} | ends
 
 
 def _beside_human(
@@ -304,13 +288,16 @@ def _beside_human(
         if not len(pairs):
             continue
         model, other = (
-            infer_gaps(s, cells[:, [labels.index(group) for group in both]], pairs, scope.level)
+            infer_gaps(
+                s, cells[:, columns[pairs[:, 0]]], cells[:, columns[pairs[:, 1]]], scope.level
+            )
             for s, labels, cells in ((stratum, groups, members), (human, of_people, people))
+            for columns in [np.array([labels.index(group) for group in both])]
         )
         labels = [pair_label(both[i], both[j]) | {"beside": HUMAN} for i, j in pairs.tolist()]
         none = np.zeros((0, len(pairs)))
         sums, gaps = GroupSums((), labels, none, none), _above(model, other, scope.level)
-        yield from _estimates(stratum, gaps, sums, {}, [{}] * len(pairs), scope, form=None)
+        yield from _estimates(stratum, gaps, sums, [{}] * len(pairs), scope, form=None)
 
 
 def _above(model: Gaps, human: Gaps, level: float) -> Gaps:

@@ -1,10 +1,10 @@
 """Agency strata: sums of ratio gaps by group, as they are, by independent unit, and shuffled.
 
 A *place* is one task of one model under one condition; a stratum is a place as a whole or a part
-of it. Its texts are summed once per run, cluster and *cell* (a value of every attribute), and these
-*parts* are all that measures of agency read, so a text is never touched twice.
+of it. Its texts are scored units, of a cluster and a *cell* (a value of every attribute).
 """
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -20,8 +20,10 @@ from portrayal.measure.agency.texts import (
     STRATUM,
     WITHIN,
     AgencyTexts,
+    LabelColumn,
 )
 from portrayal.measure.scope import Scope
+from portrayal.measure.scored import ScoredUnits
 from portrayal.records import ALL, OUTCOMES, UNITS
 from portrayal.stats import divide, find_blocks, shuffle_within
 from portrayal.stats._arguments import divide_or_zero
@@ -123,24 +125,21 @@ class Clusters:
 
     Attributes
     ----------
-    code
-        Cluster of each part, shape (n_parts,).
+    of
+        The cluster of each text, named the same in every run.
     kind
         What a cluster is: `BLOCK`, "prompt", "text", or the column asked for.
     detail
         How the clusters were made, in words.
-    names
-        Name of each cluster, the same in every run.
     ways
         Two ways in which clusters are clustered at once, such as by name and by block: what such a
         one is called, and that of each cluster, shape (n_clusters,). Without them clusters are
         independent.
     """
 
-    code: IntArray
+    of: LabelColumn
     kind: str
     detail: str
-    names: tuple[str, ...]
     ways: tuple[tuple[str, IntArray], ...] = ()
 
     @property
@@ -184,10 +183,13 @@ class AgencyStratum:
         ("all" for a place as a whole) and masking.
     groups_of, cells
         The labels of each attribute, and the codes of each cell, (n_cells, n_attributes).
-    total, count, cell
-        Sums of ratio gaps and numbers of texts of each part, shape (n_runs, n_parts), and its cell.
+    gaps
+        Ratio gap of each text that has one, shape (n_checkpoints, n).
+    cell, run
+        Cell and run of each text, shape (n,).
     observed, null
-        CellSums as they are, of shape (n_runs, n_cells); and of every shuffling of groups.
+        CellSums as they are, of shape (n_runs, n_cells); and of every shuffling of groups. A
+        checkpoint of the classifier reads every text, so it makes runs of its own.
     chance
         Mean ratio gap that shuffling gives each cell on average, shape (n_cells,).
     units, blocks
@@ -203,19 +205,16 @@ class AgencyStratum:
         Sentences that the classifier could not tell.
     other_sums
         CellSums by each reading beside the classifier, and of `NEITHER` the share of sentences.
-    n_checkpoints
-        Checkpoints of the classifier; each reads every text, so it makes runs of its own, in whose
-        counts a text is 1 / n_checkpoints.
     rows
-        Which texts have a ratio gap, shape (n_texts,).
+        Which texts have a ratio gap by every checkpoint, as index into `AgencyTexts`.
     """
 
     labels: Mapping[str, str]
     groups_of: Mapping[str, tuple[str, ...]]
     cells: IntArray
-    total: FloatArray
-    count: FloatArray
+    gaps: FloatArray
     cell: IntArray
+    run: IntArray
     observed: CellSums
     null: CellSums
     chance: FloatArray
@@ -225,15 +224,18 @@ class AgencyStratum:
     exclusions: Mapping[str, int]
     unclassed: float
     other_sums: Mapping[str, CellSums]
-    n_checkpoints: int
     rows: IntArray
+
+    @property
+    def n_checkpoints(self) -> int:
+        """Checkpoints of the classifier; in the runs of each a text counts 1 / n_checkpoints."""
+        return len(self.gaps)
 
     @cached_property
     def all_alike(self) -> str:
         """How all texts are classed, where they are classed alike; "" where they differ."""
-        means = divide(self.total, self.count)
-        means = means[~np.isnan(means)]
-        if len(means) < 2 or np.ptp(means) > _SAME:
+        means = self.gaps[~np.isnan(self.gaps)]
+        if self.gaps.shape[1] < 2 or np.ptp(means) > _SAME:
             return ""
         words = {1.0: "every sentence is called agentic", -1.0: "every sentence is called communal"}
         return words.get(float(means[0]), "every text has the same share of agentic sentences")
@@ -244,21 +246,23 @@ class AgencyStratum:
         # Where names repeat in blocks neither alone is independent, so both ways are clustered.
         return self.units if self.units.ways else self.blocks
 
-    def by_cluster(
-        self, clusters: Clusters, members: FloatArray, runs: BoolArray | None = None
-    ) -> tuple[FloatArray, FloatArray]:
-        """Totals and counts by cluster and group, shape (n_clusters, k): members (n_cells, k).
+    def table(
+        self, clusters: Clusters, *sides: FloatArray, runs: BoolArray | None = None
+    ) -> ScoredUnits:
+        """Return the texts, of all runs or some, with their ratio gaps.
 
-        Over all runs, or over these.
+        `sides` say which cells are of each group, shape (n_cells, k), and of each group that it is
+        compared with.
         """
-        rows = slice(None) if runs is None else runs
-        n = int(clusters.code.max(initial=-1)) + 1
-        in_group = members[self.cell]  # (n_parts, k)
-        total, count = (
-            sums_by(clusters.code, n, values[rows].sum(axis=0)[:, np.newaxis] * in_group)
-            for values in (self.total, self.count)
-        )
-        return total, count
+        n_checkpoints = self.n_checkpoints
+        weight = ~np.isnan(self.gaps) / n_checkpoints
+        if runs is not None:
+            of_checkpoint = np.arange(n_checkpoints)[:, np.newaxis]
+            weight = weight * runs[self.run * n_checkpoints + of_checkpoint]
+        count = weight.sum(axis=0)
+        gap = divide((np.nan_to_num(self.gaps) * weight).sum(axis=0), count)
+        members = tuple(side[self.cell] for side in sides)
+        return ScoredUnits(clusters.of.code, count, gap, members)
 
     @cached_property
     def kinds(self) -> tuple[tuple[str, ...], ...]:
@@ -314,28 +318,21 @@ def _strata(texts: AgencyTexts, scope: Scope) -> Iterator[AgencyStratum]:
             yield from _of(texts, part, labels, texts.stratum.labels[code], scope)
 
 
-class StratumParts(NamedTuple):
-    """Texts of one cluster and cell, summed, in the order of the blocks in which they move.
+def sums_in_runs(gaps: FloatArray, run: IntArray, code: IntArray, n_codes: int) -> FloatArray:
+    """Sum ratio gaps, shape (n_checkpoints, n), and count texts: shape (2, n_runs, n_codes).
 
-    Attributes
-    ----------
-    sums
-        Ratio gaps and numbers of texts, shape (2, n_maskings, n_runs, n_parts); a checkpoint is a
-        run, in which a text counts 1 / n_checkpoints.
-    first, cell, cluster, block, alike
-        A text of each part among those that are read, its cell, its cluster, the block in which it
-        moves, and its block of prompts that are alike, shape (n_parts,) each.
-    name
-        Whom it is about, where names are units, shape (n_parts,).
+    A checkpoint is a run of its own, in which a text counts 1 / n_checkpoints.
     """
-
-    sums: FloatArray
-    first: IntArray
-    cell: IntArray
-    cluster: IntArray
-    block: IntArray
-    alike: IntArray
-    name: IntArray | None
+    n_checkpoints = len(gaps)
+    of_run = run * n_checkpoints + np.arange(n_checkpoints)[:, np.newaxis]
+    shape = n_checkpoints * (int(run.max(initial=0)) + 1), n_codes
+    slot = (of_run * n_codes + code).ravel()
+    return np.stack(
+        [
+            np.bincount(slot, (values / n_checkpoints).ravel(), shape[0] * n_codes).reshape(shape)
+            for values in (np.nan_to_num(gaps), ~np.isnan(gaps))
+        ]
+    )
 
 
 def _of(
@@ -343,116 +340,123 @@ def _of(
 ) -> Iterator[AgencyStratum]:
     """Yield a stratum under each masking; groups are shuffled alike for all."""
     # Refused and failed texts have no sentences; they are told as exclusions.
-    read = inside & texts.kept & (texts.outcome == 0)
-    columns = {name: column.code[read] for name, column in texts.columns.items()}
-    alike = find_blocks(columns, texts.cell[read])
-    shuffled, parts = _parts(texts, read, alike)
-    rows = parts.sums.reshape(int(np.prod(parts.sums.shape[:3])), len(parts.cell))
-    # Means over each part's block, which is what shuffling gives on average
-    sums_of_blocks = np.stack([np.bincount(parts.block, row)[parts.block] for row in rows])
-    expected = sums_of_blocks / np.bincount(parts.block)[parts.block]
-    n_cells, shape = len(texts.cells), (*parts.sums.shape[:3], len(texts.cells))
-    chance = _by_cell(expected, parts.cell, n_cells).reshape(shape).sum(axis=2)
-    observed = _by_cell(rows, parts.cell, n_cells).reshape(shape)
-    movers = rows, parts.cell, parts.block
-    if parts.name is not None:
-        kinds = {WITHIN: parts.name, STRATUM: texts.blocks[STRATUM][read][parts.first]}
-        shuffled, movers = _names_moved((rows, expected), kinds, parts.cell, n_cells)
+    read = np.flatnonzero(inside & texts.kept & (texts.outcome == 0))
+    cell, run = texts.cell[read], np.unique(texts.run[read], return_inverse=True)[1]
+    n_cells = len(texts.cells)
+    alike = find_blocks({name: column.code[read] for name, column in texts.columns.items()}, cell)
+    names = _repeated_names(texts, read)
+    movers = _movers(texts, read, alike, run, names)
     rng = scope.rng("agency", *place, stratum)
-    null = np.full((scope.permutations, len(rows), n_cells), np.nan)
-    for draw in null if len(parts.cell) else ():
-        draw[:] = _by_cell(movers[0], shuffle_within(*movers[1:], rng), n_cells)
-    null = null.reshape(-1, *shape)
-    if parts.name is not None:
-        null[:, 0] += null[:, 1] * divide_or_zero(*chance)[:, np.newaxis]
+    shape = len(texts.readings), -1, n_cells
+    null = np.full((scope.permutations, len(movers.values), n_cells), np.nan)
+    for draw in null if len(movers.cell) else ():
+        draw[:] = _by_cell(movers.values, shuffle_within(movers.cell, movers.block, rng), n_cells)
+    null = null.reshape(scope.permutations, 2, *shape)
+    if names is not None:
+        null[:, 0] += null[:, 1] * divide_or_zero(*movers.chance)[:, np.newaxis]
     condition = {"condition": place[2]} if len(texts.condition.labels) > 1 else {}
     of_place = {"model": place[0], "task": place[1], **condition, "stratum": stratum}
     for i, (masking, reading) in enumerate(texts.readings.items()):
-        present = (parts.sums[1, i] > 0).any(axis=0)
-        units, blocks = _clusters(texts, read, parts, present, alike)
-        total, count = parts.sums[:, i][..., present]
+        gaps = reading.checkpoints[:, read]
+        present = ~np.isnan(gaps).all(axis=0)
+        units, blocks = _clusters(texts, read[present], alike, alike.code[present], names)
         yield AgencyStratum(
             labels=of_place | {"masking": masking},
             groups_of={name: column.labels for name, column in texts.groups.items()},
             cells=texts.cells,
-            total=total,
-            count=count,
-            cell=parts.cell[present],
-            observed=CellSums(*observed[:, i]),
+            gaps=gaps[:, present],
+            cell=cell[present],
+            run=run[present],
+            observed=CellSums(*sums_in_runs(gaps, run, cell, n_cells)),
             null=CellSums(null[:, 0, i], null[:, 1, i]),
-            chance=divide(*chance[:, i]),
+            chance=divide(*movers.chance[:, i]),
             units=units,
             blocks=blocks,
-            shuffled=shuffled,
+            shuffled=movers.shuffled,
             exclusions=_exclusions(texts, reading.gap, inside),
             unclassed=float(reading.unclassed[read].sum()),
-            other_sums=_other_sums(texts, masking, read),
-            n_checkpoints=len(reading.checkpoints),
-            rows=np.flatnonzero(read & ~np.isnan(reading.gap)),
+            other_sums={
+                name: CellSums(*sums_in_runs(gap[np.newaxis, read], run, cell, n_cells))
+                for name, gap in reading.other_gaps.items()
+            },
+            rows=read[~np.isnan(reading.gap[read])],
         )
 
 
-def _parts(texts: AgencyTexts, read: BoolArray, alike: Blocks) -> tuple[str, StratumParts]:
-    """Sum the texts that are read by run, cluster and cell; first, how parts are shuffled."""
-    cell, cluster = texts.cell[read], texts.cluster.code[read]
-    first, part = np.unique(
-        cluster * len(texts.cells) + cell, return_index=True, return_inverse=True
-    )[1:]
+class Movers(NamedTuple):
+    """What changes places when groups are shuffled: texts of one cluster and cell, or of a name.
+
+    Attributes
+    ----------
+    values
+        Sums of ratio gaps, and numbers of texts, by masking and run, shape (k, n).
+    cell, block
+        Cell of each, and the block in which it moves, shape (n,).
+    shuffled
+        Among which texts, in words.
+    chance
+        Sums and numbers that shuffling gives each cell on average, (2, n_maskings, n_cells).
+    """
+
+    values: FloatArray
+    cell: IntArray
+    block: IntArray
+    shuffled: str
+    chance: FloatArray
+
+
+def _movers(
+    texts: AgencyTexts, read: IntArray, alike: Blocks, run: IntArray, names: IntArray | None
+) -> Movers:
+    n_cells, cell = len(texts.cells), texts.cell[read]
+    # Texts of one cluster and cell move together
+    parts = np.unique(
+        texts.cluster.code[read] * n_cells + cell, return_index=True, return_inverse=True
+    )
+    first, part = parts[1:]
     blocks = {name: block[read] for name, block in texts.blocks.items()}
     if texts.columns:
         blocks[ALIKE] = alike.code
     shuffled, block = block_of_units(blocks, part, first, cell[first])
-    gaps = np.stack([reading.checkpoints[:, read] for reading in texts.readings.values()])
-    n_maskings, n_checkpoints = gaps.shape[:2]
-    runs, run = np.unique(texts.run[read], return_inverse=True)
-    n_runs, n = max(len(runs), 1) * n_checkpoints, len(first)
-    slot = ((run * n_checkpoints + np.arange(n_checkpoints)[:, np.newaxis]) * n + part).ravel()
-    valid = ~np.isnan(gaps)
-    sums = [
-        np.bincount(slot, weights=row, minlength=n_runs * n)
-        for kind in (np.where(valid, gaps, 0.0), valid.astype(np.float64))
-        for row in (kind / n_checkpoints).reshape(n_maskings, -1)
-    ]
     order = np.argsort(block, kind="stable")
-    first = first[order]
-    name = None if texts.names is None else texts.names.code[read][first]
-    parts = StratumParts(
-        sums=np.stack(sums).reshape(2, n_maskings, n_runs, n)[..., order].astype(np.float64),
-        first=first,
-        cell=cell[first],
-        cluster=cluster[first],
-        block=block[order],
-        alike=alike.code[first],
-        name=name
-        if name is not None and _repeats(texts, name, cluster[first], cell[first])
-        else None,
+    first, block = first[order], block[order]
+    sums = [
+        sums_in_runs(reading.checkpoints[:, read], run, part, len(first))[..., order]
+        for reading in texts.readings.values()
+    ]
+    values = np.stack(sums, axis=1)
+    rows = values.reshape(math.prod(values.shape[:3]), len(first))
+    # Means over each part's block, which is what shuffling gives on average
+    of_block = np.stack([np.bincount(block, row)[block] for row in rows])
+    expected = of_block / np.bincount(block)[block]
+    chance = (
+        _by_cell(expected, cell[first], n_cells).reshape(*values.shape[:3], n_cells).sum(axis=2)
     )
-    return shuffled, parts
+    if names is None:
+        return Movers(rows, cell[first], block, shuffled, chance)
+    # Names move as wholes, with what is not that of their block, which stays where it is
+    (total, count), within = (x.reshape(2, -1, len(first)) for x in (rows, expected))
+    own = np.concatenate([total - divide_or_zero(*within) * count, count])
+    kinds = {WITHIN: names[read][first], STRATUM: texts.blocks[STRATUM][read][first]}
+    pairs = kinds[WITHIN] * n_cells + cell[first]
+    of_name, mover = np.unique(pairs, return_index=True, return_inverse=True)[1:]
+    name_cell = cell[first][of_name]
+    shuffled, block = block_of_units(kinds, mover, of_name, name_cell)
+    sums_of_names = sums_by(mover, len(of_name), own.T).T
+    return Movers(sums_of_names, name_cell, block, f"{shuffled}, names as wholes", chance)
 
 
-def _repeats(texts: AgencyTexts, name: IntArray, cluster: IntArray, cell: IntArray) -> bool:
-    """Whether names are units: each is in several prompts, and each group has two or more."""
-    if len(np.unique(name)) == len(np.unique(cluster)):  # so also without a text
-        return False
+def _repeated_names(texts: AgencyTexts, read: IntArray) -> IntArray | None:
+    """Name of each text where names are units: each is in several prompts, and groups have two."""
+    if texts.names is None:
+        return None
+    name, cell = texts.names.code, texts.cell[read]
+    # Also where no text is read
+    if len(np.unique(name[read])) == len(np.unique(texts.cluster.code[read])):
+        return None
     # A group of one name could not be told from that name
-    pairs = (np.unique(np.stack([group, name]), axis=1)[0] for group in texts.cells[cell].T)
-    return all(np.unique(pair, return_counts=True)[1].min() > 1 for pair in pairs)
-
-
-def _names_moved(
-    rows: tuple[FloatArray, FloatArray], kinds: Mapping[str, IntArray], cell: IntArray, n_cells: int
-) -> tuple[str, tuple[FloatArray, IntArray, IntArray]]:
-    """How names are shuffled as wholes, and what moves: values (k, n_names), cell and block.
-
-    `rows` are values and what their blocks give, which is no name's own and stays where it is.
-    """
-    (total, count), within = (part.reshape(2, -1, len(cell)) for part in rows)
-    values = np.concatenate([total - divide_or_zero(*within) * count, count])
-    pairs = kinds[WITHIN] * n_cells + cell
-    first, mover = np.unique(pairs, return_index=True, return_inverse=True)[1:]
-    shuffled, block = block_of_units(kinds, mover, first, cell[first])
-    sums = sums_by(mover, len(first), values.T).T
-    return f"{shuffled}, names as wholes", (sums, cell[first], block)
+    pairs = (np.unique(np.stack([group, name[read]]), axis=1)[0] for group in texts.cells[cell].T)
+    return name if all(np.unique(pair, return_counts=True)[1].min() > 1 for pair in pairs) else None
 
 
 def _by_cell(values: FloatArray, cell: IntArray, n_cells: int) -> FloatArray:
@@ -461,56 +465,28 @@ def _by_cell(values: FloatArray, cell: IntArray, n_cells: int) -> FloatArray:
 
 
 def _clusters(
-    texts: AgencyTexts, read: BoolArray, parts: StratumParts, present: BoolArray, alike: Blocks
+    texts: AgencyTexts, rows: IntArray, alike: Blocks, code: IntArray, names: IntArray | None
 ) -> tuple[Clusters, Clusters]:
-    """The units of the parts that are present, and those in which groups are compared."""
-    codes, code = np.unique(parts.cluster, return_inverse=True)
-    names = tuple(texts.cluster.labels[code] for code in codes.tolist())
+    """The units of some rows, and those in which groups are compared; `code` is their block."""
     reason = alike.reason if texts.unit == PROMPT else ""
-    units = blocks = Clusters(code[present], texts.unit, reason, names)
+    units = blocks = Clusters(texts.cluster.take(rows), texts.unit, reason)
     if texts.unit == PROMPT and not reason:
         # Blocks are named by the values in which their prompts agree, but for the condition.
-        used = [name for name in texts.columns if name not in (*alike.left_out, "condition")]
-        first = np.flatnonzero(read)[np.unique(alike.code, return_index=True)[1]]
-        values = [(texts.columns[name], texts.columns[name].code[first]) for name in used]
-        block_names = zip(
-            *([column.labels[i] for i in code] for column, code in values), strict=True
-        )
+        used = [texts.columns[n] for n in texts.columns if n not in (*alike.left_out, "condition")]
+        first, block = np.unique(code, return_index=True, return_inverse=True)[1:]
+        labels = [" · ".join(c.labels[c.code[i]] for c in used) for i in rows[first].tolist()]
         detail = f"prompts alike in {' and '.join(alike.columns)}"
-        blocks = Clusters(
-            parts.alike[present], BLOCK, detail, tuple(" · ".join(name) for name in block_names)
-        )
-    if parts.name is None or texts.names is None:
+        blocks = Clusters(LabelColumn(block, tuple(labels)), BLOCK, detail)
+    if names is None or texts.names is None:
         return units, blocks
-    name = parts.name[present]
     if blocks.kind != BLOCK:
-        names_present = np.unique(name, return_inverse=True)
-        labels = tuple(texts.names.labels[code] for code in names_present[0].tolist())
-        units = Clusters(names_present[1], NAME, reason, labels)
+        units = Clusters(texts.names.take(rows), NAME, reason)
         return units, units
+    # Two codes of each unit: its name and its block.
     kind = alike.columns[0] if len(alike.columns) == 1 else BLOCK
-    # Two codes of each unit: its name and its block; a unit without a text here has none.
-    of_units = np.full((2, int(units.code.max(initial=-1)) + 1), -1)
-    of_units[:, units.code] = name, blocks.code
-    ways = (NAME, of_units[0]), (kind, of_units[1])
+    first = np.unique(units.of.code, return_index=True)[1]
+    ways = (NAME, names[rows][first]), (kind, blocks.of.code[first])
     return replace(units, detail=f"in two ways at once; {blocks.detail}", ways=ways), blocks
-
-
-def _other_sums(texts: AgencyTexts, masking: str, read: BoolArray) -> dict[str, CellSums]:
-    """Sums of what others than the classifier read, of the same texts, by run and cell."""
-    runs, run = np.unique(texts.run[read], return_inverse=True)
-    shape = max(len(runs), 1), len(texts.cells)
-    slot = run * shape[1] + texts.cell[read]
-    sums = {}
-    for name, gaps in texts.readings[masking].other_gaps.items():
-        gap = gaps[read]
-        valid = ~np.isnan(gap)
-        total, count = (
-            np.bincount(slot, np.where(valid, kind, 0.0), shape[0] * shape[1]).reshape(shape)
-            for kind in (gap, np.ones(len(slot)))
-        )
-        sums[name] = CellSums(total.astype(np.float64), count.astype(np.float64))
-    return sums
 
 
 def _exclusions(texts: AgencyTexts, gap: FloatArray, inside: BoolArray) -> dict[str, int]:

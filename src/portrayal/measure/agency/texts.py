@@ -67,6 +67,11 @@ class LabelColumn:
         code = np.array([table[value] for value in values], dtype=np.int64)
         return cls(code, tuple(map(str, table)))
 
+    def take(self, rows: IntArray) -> "LabelColumn":
+        """Return the labels of these texts, with codes of those that occur."""
+        codes, code = np.unique(self.code[rows], return_inverse=True)
+        return LabelColumn(code, tuple(self.labels[i] for i in codes.tolist()))
+
 
 @dataclass(frozen=True, eq=False)
 class MaskingReading:

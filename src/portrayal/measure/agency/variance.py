@@ -139,13 +139,9 @@ def _over_runs(
         details |= {"null_mean": mean, "excess": value - mean}
     clusters = stratum.compared
     # Where blocks or strata do not hold the groups alike, means differ as those do: not counted.
-    total, count = stratum.by_cluster(clusters, np.eye(len(stratum.cells)), runs)
+    total, count = stratum.table(clusters, np.eye(len(stratum.cells)), runs=runs).sums()
     between = POINTS * (total - count * np.nan_to_num(stratum.chance))
     variance = infer_variance(between, count, kinds, scope.level, clusters.codes)
-    by_kind = [count @ members for members in kinds]
-    # Of the attributes the one with the fewest clusters limits what can be inferred.
-    ways = [clusters.in_ways(counts) for counts in by_kind]
-    in_ways = {way: np.array([min(w[way].min() for w in ways)]) for way in ways[0]}
     result = Clustered(
         value=np.array([value]),
         low=np.array([variance.low]),
@@ -157,10 +153,9 @@ def _over_runs(
         reason=np.array([""]),
     )
     n_texts = np.array([float(len(stratum.rows))])
-    fewest = np.array([min(int((counts > 0).sum(axis=0).min()) for counts in by_kind)])
-    inference = inferred(
-        clusters, result, n_texts, VARIANCE, in_ways=in_ways, test=F_TEST, fewest=fewest
-    )
+    # Of all groups the one with the fewest clusters limits what can be inferred.
+    counts = [(count @ members)[:, [i]] for members in kinds for i in range(members.shape[1])]
+    inference = inferred(clusters, result, n_texts, counts, VARIANCE, F_TEST)
     none = np.zeros((0, 1))
     sums = GroupSums((), [{"attribute": name}], none, none)
     fields: dict[str, Any] = {"n_units": float(n_texts[0]), "details": details}
@@ -181,7 +176,7 @@ def _same_order(stratum: AgencyStratum, members: FloatArray, scope: Scope) -> fl
     The means are drawn with the noise that the units give them, each times a standard normal.
     """
     units = stratum.compared
-    total, count = stratum.by_cluster(units, members)
+    total, count = stratum.table(units, members).sums()
     means = stratum.observed.means(members)
     influence = (total - count * means) / count.sum(axis=0)
     labels = {"condition": ORIGINAL, **stratum.labels}
