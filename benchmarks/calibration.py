@@ -32,7 +32,6 @@ from benchmarks import calibration_worlds as worlds
 from benchmarks.calibration_news import NEWS_MEASURES, News, rejections
 from benchmarks.calibration_worlds import Bearers, Cell, Rng
 from portrayal import planning, stats
-from portrayal.measure.stories.medians import log_median
 from portrayal.reference import RACES, baseline
 from portrayal.stats import contrasts, divide
 from portrayal.stats.contrasts import RatioScore, TwoSides
@@ -469,17 +468,13 @@ def median_errors(
 ) -> tuple[int, float]:
     """Audits with a test, and type I error of the median over thresholds (Black, 20 texts)."""
     thresholds, black = np.arange(1, 101) / 100.0, people.likelihood[:, 2]
-    total, p = np.full((prompts, 1), 20.0), []
+    total, p = np.full((prompts, 1, 1), 20.0), []
     for _ in range(reps):
         names = worlds.clustered_names(rng, people.weight, prompts, 20, 2, icc)
         above = (black[names][..., np.newaxis] > thresholds).sum(1).astype(float)
-
-        def median(a: FloatArray, b: FloatArray) -> FloatArray:
-            added = np.where((a == 0) ^ (b == 0), 1.0, 0.0)
-            return log_median(divide(a + added, b + added))[..., np.newaxis]
-
-        cells = above[:, 0], above[:, 1]
-        p.append(float(stats.infer_replicated(median, cells, (total, total), 0.95, 0.0).p[0]))
+        cells = above[:, :1], total, above[:, 1:], total
+        sides = stats.median_sides(cells, smoothing=1.0)[1]
+        p.append(float(stats.infer_contrasts(sides, bounds=False).p[0]))
     return int(np.sum(~np.isnan(p))), float(np.mean(np.array(p) < 0.05))
 
 

@@ -10,13 +10,10 @@ from itertools import product
 
 import numpy as np
 from scipy import stats as distributions
-from scipy.special import expit, logit
 
 from benchmarks import calibration_worlds as worlds
 from benchmarks.calibration_worlds import Bearers, Cell, Rng
 from portrayal import stats
-from portrayal.measure.stories.medians import log_median
-from portrayal.stats.clustered import Clustered
 from portrayal.types import FloatArray
 
 ALIKE, APART = (1.0,) * 5, (0.5, 0.8, 1.0, 1.25, 2.0)
@@ -40,25 +37,20 @@ def counts(
     return rng.binomial(cell.texts, prompt) + 0.0, total
 
 
-def median_shares(count: FloatArray, total: FloatArray, null: FloatArray | float) -> Clustered:
-    """Infer the median of the models' shares, on the logit scale; shape (prompts, models, k)."""
-    return stats.infer_replicated(
-        lambda a, n: logit(stats.median_of_defined(np.moveaxis(stats.divide(a, n), -2, -1))),
-        (count, total),
-        (total.sum(1),),
-        0.95,
-        logit(null),
-    )
+def by_column(sums: FloatArray) -> FloatArray:
+    """Sums with models last, as medians take them; shape (prompts, reps, models)."""
+    return np.moveaxis(sums, 1, -1)
 
 
 def share_coverage(
     rng: Rng, cell: Cell, spread: Sequence[float], shared: bool, reps: int
 ) -> tuple[float, float]:
-    """Coverage of the median's interval where it has one, and how often the truth is refused."""
-    count, total = counts(rng, cell, spread, shared, reps)
-    found = median_shares(count, total, cell.share)
-    covers = (expit(found.low) <= cell.share) & (cell.share <= expit(found.high))
-    return float(np.mean(covers[~np.isnan(found.low)])), float(np.mean(found.p < 0.05))
+    """Coverage of the median's interval, and how often the truth is refused."""
+    count, total = (by_column(x) for x in counts(rng, cell, spread, shared, reps))
+    a, n, squares = stats.median_shares(count, total, count)
+    found = stats.infer_shares(a, n, 0.95, cell.share, squares)
+    covers = (found.low <= cell.share) & (cell.share <= found.high)
+    return float(np.mean(covers)), float(np.mean(found.p < 0.05))
 
 
 def fair_errors(rng: Rng, people: Bearers, prompts: int, icc: float, reps: int) -> FloatArray:
@@ -68,8 +60,11 @@ def fair_errors(rng: Rng, people: Bearers, prompts: int, icc: float, reps: int) 
     for i in range(reps):
         names = worlds.clustered_names(rng, people.weight, prompts, TEXTS, 5, icc)
         values = people.likelihood[names]
-        count, units = np.nansum(values, axis=1), (~np.isnan(values)).sum(1).astype(float)
-        refused[i] = median_shares(count, units, fair.share).p < 0.05
+        sums = np.nansum(values, axis=1), (~np.isnan(values)).sum(1) + 0.0
+        mixed = stats.median_shares(*(by_column(x) for x in (*sums, np.nansum(values**2, axis=1))))
+        same = stats.repetition(worlds.by_name(names.reshape(prompts, -1))[1])
+        found = stats.infer_fair_shares(mixed[0], mixed[1], fair, same, squares=mixed[2])
+        refused[i] = found.p < 0.05
     return np.asarray(refused.mean(0))
 
 
@@ -77,17 +72,13 @@ def role_errors(
     rng: Rng, cell: Cell, spread: Sequence[float], shared: bool, reps: int
 ) -> tuple[float, float, float]:
     """Share of audits with a test, coverage of the median ratio, and how often 1 is refused."""
-    middle = float(np.log(np.median(spread)))
-    greater, total = counts(rng, cell, ALIKE, shared, reps)
-    lesser, _ = counts(rng, cell, spread, shared, reps)
-
-    def medians(a: FloatArray, b: FloatArray) -> FloatArray:
-        return log_median(np.moveaxis(stats.divide(a, b), -2, -1))
-
-    samples = total.sum(1), total.sum(1)
-    found = stats.infer_replicated(medians, (lesser, greater), samples, 0.95, 0.0)
-    tested = ~np.isnan(found.p)
-    covers = (found.low <= middle) & (middle <= found.high)
+    greater, total = (by_column(x) for x in counts(rng, cell, ALIKE, shared, reps))
+    lesser = by_column(counts(rng, cell, spread, shared, reps)[0])
+    _, sides = stats.median_sides((lesser, total, greater, total), (lesser, greater))
+    found = stats.infer_contrasts(sides, bounds=False)
+    tested, middle = ~np.isnan(found.p), np.full(reps, float(np.median(spread)))
+    # The interval is what the test does not refuse.
+    covers = found.test.p(middle) >= 0.05
     coverage = float(np.mean(covers[tested])) if tested.any() else float("nan")
     return float(tested.mean()), coverage, float(np.mean(found.p < 0.05))
 

@@ -94,6 +94,9 @@ def test_medians_of_five_models_keep_their_level(people):
     assert tested == 1.0
     assert covers >= 0.95 - 0.085
     assert error <= 0.05 + 0.085
+    _, covers, power = models.role_errors(rng(15), Cell(15, 20, 0.2, 0.14), (2.0,) * 5, False, 400)
+    assert covers >= 0.95 - 0.033
+    assert power >= 0.87 - 0.05
     assert models.fair_errors(rng(13), people, 10, 0.2, 25)[[0, 1, 2, 3, 5]].max() <= 0.05 + 0.13
 
 
@@ -151,7 +154,8 @@ def test_corrected_ratios_of_a_rare_group_cover_where_they_did_not():
 
 def test_the_median_over_thresholds_keeps_its_level(people):
     tested, error = calibration.median_errors(rng(9), people, 8, 0.2, 60)
-    assert tested == 60
+    # Where thresholds in the middle are reached in fewer than 5 prompts, there is none.
+    assert tested >= 54
     assert error <= 0.05 + 0.085
 
 

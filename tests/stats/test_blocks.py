@@ -14,8 +14,8 @@ from portrayal.stats import (
     infer_means,
     infer_variance,
     matched_differences,
-    variance_bounds,
 )
+from portrayal.stats.variance import variance_bounds
 
 
 def lopsided(seed, k=3):

@@ -8,14 +8,13 @@ from scipy.stats import ttest_1samp
 
 from portrayal.stats import (
     clustered_changes,
-    difference_parts,
     exchange_test,
     infer_contrasts,
     paired_changes,
     paired_shares,
-    ratio_parts,
 )
 from portrayal.stats.contrasts import TwoSides
+from portrayal.stats.paired import difference_parts, ratio_parts
 from portrayal.types import FloatArray
 
 

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from scipy.stats.contingency import relative_risk
 from statsmodels.stats.proportion import confint_proportions_2indep
 
-from portrayal.stats import katz_log, ratio, smooth, wilson
+from portrayal.stats import katz_log, ratio, wilson
+from portrayal.stats.proportions import smooth
 
 LOPSIDED = [(1, 3, 2, 20000), (150, 152, 3, 9), (7, 900, 40, 41), (2, 2, 3, 7), (60, 61, 61, 61)]
 

@@ -214,6 +214,25 @@ class GroupSums:
         options |= dict(zip(("lower", "n_lower"), second, strict=False))
         return cls(clusters, groups, upper, n_upper, **options)
 
+    @classmethod
+    def of_sides(
+        cls, clusters: Sequence[str], groups: Sequence[Mapping[str, str]], sides: TwoSides
+    ) -> "GroupSums":
+        """Return the sums of both sides of a ratio."""
+        # What both sides contribute, squared, stands in one; only their sum enters.
+        return cls(
+            clusters,
+            groups,
+            upper=sides.upper,
+            n_upper=sides.n_upper,
+            squares=sides.squares,
+            lower=sides.lower,
+            n_lower=sides.n_lower,
+            lower_squares=np.zeros_like(sides.lower),
+            covariance=sides.covariance,
+            weight=sides.weight,
+        )
+
     def with_hand(
         self,
         naive: _Inferred,

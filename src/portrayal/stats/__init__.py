@@ -27,8 +27,6 @@ from portrayal.stats.anytime import (
 from portrayal.stats.association import (
     fisher_p,
     infer_lifts,
-    lift,
-    overall_lifts,
     within_lifts,
 )
 from portrayal.stats.blocks import (
@@ -37,23 +35,19 @@ from portrayal.stats.blocks import (
     matched_differences,
 )
 from portrayal.stats.clustered import (
-    agree,
     infer_crossed,
     infer_differences,
     infer_fixed_means,
     infer_fixed_shares,
     infer_influences,
     infer_means,
-    infer_replicated,
     infer_shares,
     sums_by,
-    two_way_variance,
     within_variance,
 )
 from portrayal.stats.contrasts import (
     infer_contrasts,
     joint_p,
-    normal_sizes,
     too_few_prompts,
     without_interaction,
 )
@@ -62,13 +56,16 @@ from portrayal.stats.log_odds import (
     informative_prior,
     log_odds,
 )
+from portrayal.stats.medians import (
+    column_ratios,
+    median_of_defined,
+    median_shares,
+    median_sides,
+)
 from portrayal.stats.naming import (
     fair_naming,
     infer_fair_shares,
-    reads_subordination,
     repetition,
-    repetition_effect,
-    repetition_of,
 )
 from portrayal.stats.p_values import (
     altman_bland_p,
@@ -81,24 +78,22 @@ from portrayal.stats.p_values import (
 )
 from portrayal.stats.paired import (
     clustered_changes,
-    difference_parts,
     exchange_test,
     fixed_changes,
     paired_changes,
     paired_shares,
-    ratio_parts,
 )
 from portrayal.stats.proportions import (
     chance_p,
     chance_range,
     clopper_pearson,
+    cohens_d,
     count_by_chance,
     exact_test,
     katz_log,
     ratio,
     score_ratio_test,
     score_test,
-    smooth,
     upper_of_none,
     wilson,
 )
@@ -108,11 +103,6 @@ from portrayal.stats.resampling import (
     not_refused,
     permutation_range,
     shuffle_within,
-    sums_over,
-)
-from portrayal.stats.summaries import (
-    cohens_d,
-    median_of_defined,
 )
 from portrayal.stats.two_phase import (
     infer_two_phase,
@@ -121,11 +111,9 @@ from portrayal.stats.two_phase import (
 )
 from portrayal.stats.variance import (
     infer_variance,
-    variance_bounds,
 )
 
 __all__ = [
-    "agree",
     "altman_bland_p",
     "benjamini_hochberg",
     "benjamini_yekutieli",
@@ -140,9 +128,9 @@ __all__ = [
     "cohen_parts",
     "cohens_d",
     "cohens_kappa",
+    "column_ratios",
     "count_by_chance",
     "crossed_differences",
-    "difference_parts",
     "divide",
     "e_bh",
     "exact_test",
@@ -164,7 +152,6 @@ __all__ = [
     "infer_influences",
     "infer_lifts",
     "infer_means",
-    "infer_replicated",
     "infer_shares",
     "infer_two_phase",
     "infer_two_phase_contrast",
@@ -177,13 +164,12 @@ __all__ = [
     "krippendorff_alpha",
     "krippendorff_parts",
     "latest_change",
-    "lift",
     "log_odds",
     "matched_differences",
     "median_of_defined",
-    "normal_sizes",
+    "median_shares",
+    "median_sides",
     "not_refused",
-    "overall_lifts",
     "paired_changes",
     "paired_shares",
     "percent_agreement",
@@ -191,23 +177,15 @@ __all__ = [
     "prevalence_index",
     "rank_ranges",
     "ratio",
-    "ratio_parts",
-    "reads_subordination",
     "repetition",
-    "repetition_effect",
-    "repetition_of",
     "score_ratio_test",
     "score_test",
     "shuffle_within",
-    "smooth",
     "specific_agreement",
     "sums_by",
-    "sums_over",
     "too_few_prompts",
     "two_phase",
-    "two_way_variance",
     "upper_of_none",
-    "variance_bounds",
     "wilson",
     "within_lifts",
     "within_variance",

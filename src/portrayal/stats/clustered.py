@@ -6,7 +6,7 @@ come from one function of the null value, so p is below 1 - level exactly where 
 outside the interval. `stats/design_effect.py` says how a share is inferred.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,9 +22,7 @@ from portrayal.stats.design_effect import (
     evidence_interval,
     evidence_p,
     share_evidence,
-    small_sample,
 )
-from portrayal.stats.resampling import sums_over
 from portrayal.stats.tails import t_isf, t_sf
 from portrayal.types import FloatArray, IntArray
 
@@ -42,11 +40,6 @@ NO_NULL = "no null value, or one that no share can take"
 
 FEWEST_CARRIERS = 4.0
 """Effective number of prompts that must carry a group before its ratio is tested."""
-
-FAY = 0.5
-"""How much more, or less, than once a replicate counts a prompt."""
-MOST_BLOCKS = 500
-"""With more prompts than this, neighbours are joined, so that replicates fit into memory."""
 
 _LEAST_WITHIN = 0.01  # part of the variance of independent units below which texts are copies
 
@@ -444,70 +437,6 @@ def infer_crossed(
         freedoms.append(np.where(disjoint, welch, joint_df))
     squared_df = two_way_variance(errors, freedoms)
     return _t_of(v, *squared_df, np.min(clusters[:2], axis=0), samples, level, null)
-
-
-def infer_replicated(
-    statistic: Callable[..., FloatArray],
-    cells: Sequence[FloatArray],
-    totals: Sequence[FloatArray],
-    level: float,
-    null: npt.ArrayLike,
-) -> Clustered:
-    """Infer a function of sums over prompts, such as a median over models, by balanced replication.
-
-    Each of as many replicates as there are prompts, and some more, counts half of the prompts one
-    and a half times and the others half, so that no two prompts go together (a Hadamard matrix).
-    Four times the mean square by which replicates move the number is its variance: of sums that of
-    their influences, and unlike the jackknife's it holds for medians. Student's t is of the scale
-    of the values, such as a logarithm.
-
-    Parameters
-    ----------
-    statistic
-        Function of the sums of all cells, each of shape (..., *columns), to k numbers, (..., k).
-    cells
-        What each prompt adds, arrays of shape (n_prompts, *columns).
-    totals
-        Units of each sample behind the numbers by prompt, (n_prompts, k) each, as in
-        `infer_influences`.
-    level, null
-        Confidence level, a fraction; numbers to test, shape (k,) or one number.
-
-    Returns
-    -------
-    Clustered
-        Undefined where the number or a replicate of it is not finite, with one prompt, or where
-        prompts do not differ.
-
-    References
-    ----------
-    McCarthy (1969), Pseudo-replication: half samples. Judkins (1990), Fay's method for variance
-    estimation.
-
-    Examples
-    --------
-    >>> y, one = np.array([[1.0], [2.0], [4.0]]), np.ones((3, 1))
-    >>> found = infer_replicated(lambda s, n: s / n, (y, one), (one,), 0.95, 0.0)
-    >>> [round(float(x[0]), 3) for x in (found.value, found.low, found.high)]
-    [2.333, -2.22, 6.887]
-    """
-    clusters = np.min([(total > 0).sum(0) for total in totals], axis=0)
-    blocks = np.arange(0, len(cells[0]), -(-len(cells[0]) // MOST_BLOCKS))
-    cells = [np.add.reduceat(cell, blocks, axis=0) for cell in cells]
-    samples = [np.add.reduceat(total, blocks, axis=0) for total in totals]
-    signs = np.ones((1, 1))
-    while len(signs) <= len(blocks):
-        signs = np.block([[signs, signs], [signs, -signs]])
-    weights = 1.0 + FAY * signs[:, 1 : len(blocks) + 1]
-    value = statistic(*(cell.sum(0) for cell in cells))
-    replicates = statistic(
-        *(sums_over(weights, c.reshape(len(c), -1)).reshape(-1, *c.shape[1:]) for c in cells)
-    )
-    with np.errstate(invalid="ignore"):  # of an infinite number nothing is inferred
-        squares = ((replicates - value) ** 2).mean(0) / FAY**2
-    factor, df = small_sample(samples)
-    squared = divide(squares, factor)
-    return _t_of(value, squared, df, clusters, samples, level, null)
 
 
 def two_way_variance(

@@ -4,16 +4,15 @@ A model counts as one, however many stories it has. All models answer the same p
 prompts vary together, in all models: they are the clusters.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, logit
 
-from portrayal.measure.clustered import Inference, inference
+from portrayal.measure.clustered import GroupSums, estimates_of
 from portrayal.measure.scope import Scope
-from portrayal.measure.stories.representation import left_out
+from portrayal.measure.stories.representation import Against, binomial_null, compared, left_out
 from portrayal.measure.stories.roles import fair_names, fair_tests
 from portrayal.measure.stories.strata import (
     UNREAD,
@@ -23,60 +22,15 @@ from portrayal.measure.stories.strata import (
     strata,
 )
 from portrayal.measure.stories.tally import DOMINANT, NEUTRAL, SUBORDINATE, Characters, Tally
-from portrayal.records import Estimate, Null, Status
+from portrayal.records import Estimate
 from portrayal.reference import Baseline, NameTable
 from portrayal.reference.groups import no_share
 from portrayal.registry import Component
-from portrayal.stats import divide, infer_replicated, median_of_defined
-from portrayal.stats.clustered import Clustered
-from portrayal.stats.design_effect import effective_number
-from portrayal.types import FloatArray, IntArray
+from portrayal.stats import column_ratios, divide, median_shares, median_sides
+from portrayal.types import FloatArray
 
-MEDIAN = "t of the median by balanced replication of prompts, on a logarithmic scale"
-MEDIAN_TEST = "t test of the median by balanced replication of prompts"
-NO_DIFFERENCE = "no difference"
 FEWEST_MODELS = 3
 """Fewer values have no median that says more than their mean."""
-
-
-def ratio_medians(
-    result: Clustered,
-    carrying: FloatArray,
-    n_clusters: IntArray,
-    back: Callable[[FloatArray], FloatArray] = np.exp,
-) -> Inference:
-    """Name what was inferred of medians, brought `back` from its scale to that of ratios.
-
-    `carrying` is what each prompt adds to a group, in all models or roles, shape (n_prompts, k),
-    and `n_clusters` are the prompts with somebody to count, (k,).
-    """
-    value, low, high = (back(x) for x in (result.value, result.low, result.high))
-    result = replace(result, value=value, low=low, high=high, n_clusters=n_clusters)
-    carriers = effective_number(carrying)
-    return inference(replace(result, carriers=carriers), MEDIAN, MEDIAN_TEST)
-
-
-def median_fields(
-    medians: Inference, i: int, scope: Scope, status: Status | None = None
-) -> dict[str, Any]:
-    """Value, interval, test, status and effective prompts of median `i`, for `Scope.estimate`."""
-    status = status or Status()
-    test = medians.test(i)
-    if status.no_test is not None:
-        test = replace(test, p=float("nan"))
-    return {
-        "value": float(medians.value[i]),
-        "interval": medians.interval(i, scope),
-        "tests": (test,),
-        "status": medians.status(i, test=status.no_test is None) | status,
-        "details": medians.effective(i),
-    }
-
-
-def log_median(ratios: FloatArray) -> FloatArray:
-    """Logarithm of the median along the last axis; -inf where that is 0."""
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(median_of_defined(ratios)))
 
 
 @dataclass(frozen=True)
@@ -102,23 +56,21 @@ def _domains(tally: Tally, *, laden: bool) -> Iterator[_Domain]:
         yield _Domain(pooled, tuple(replace(m, prompts=pooled.prompts) for m in models))
 
 
-def _why_none(ratios: FloatArray, pooled: Stratum) -> str | None:
-    """Why there is no median of these ratios of models; None where there is one."""
-    n_defined = int((~np.isnan(ratios)).sum())
-    if pooled.n_texts == 0:
-        return UNREAD
-    if n_defined >= FEWEST_MODELS:
-        return None
-    return f"{n_defined} of {len(ratios)} models have a ratio; a median needs {FEWEST_MODELS}"
-
-
-def _of_models(ratios: FloatArray) -> dict[str, float]:
-    """How many models have a ratio, and the lowest and highest of these."""
+def _of_group(
+    ratios: FloatArray, people: float, pooled: Stratum, exclusions: dict[str, int]
+) -> dict[str, Any]:
+    """Fields of the estimate of a group, of ratios by model; `undefined` where there is none."""
     valid = ratios[~np.isnan(ratios)]
-    details = {"n_models": float(valid.size), "n_models_undefined": float(ratios.size - valid.size)}
+    counts = {"n_models": float(valid.size), "n_models_undefined": float(ratios.size - valid.size)}
     if valid.size:
-        details |= {"lowest": float(valid.min()), "highest": float(valid.max())}
-    return details
+        counts |= {"lowest": float(valid.min()), "highest": float(valid.max())}
+    fields: dict[str, Any] = {"counts": counts, "n_units": people, "exclusions": exclusions}
+    if pooled.n_texts == 0:
+        fields["undefined"] = UNREAD
+    elif valid.size < FEWEST_MODELS:
+        few = f"{valid.size} of {ratios.size} models have a ratio; a median needs {FEWEST_MODELS}"
+        fields["undefined"] = few
+    return fields
 
 
 def median_representation(
@@ -135,56 +87,58 @@ def median_representation(
     name_tables
         Name table of each race, for the null of names drawn at random from it.
     """
-    characters = tally.characters
+    for domain in _domains(tally, laden=False):
+        yield from _representation(tally, domain, baseline, name_tables, scope)
+
+
+def _representation(
+    tally: Tally,
+    domain: _Domain,
+    baseline: Baseline,
+    name_tables: Mapping[str, NameTable],
+    scope: Scope,
+) -> Iterator[Estimate]:
+    characters, pooled, k = tally.characters, domain.pooled, len(tally.races)
     features = group_features(tally, characters.name, characters.gender, crossed=False)
     starred = np.array(baseline.shares(features.groups))
-    names, k = fair_names(tally, name_tables), len(tally.races)
-    point = starred.copy()
-    # Names read with errors: what chance gives a race is r0, not its share of the population
-    point[:k] = np.nan if names.naming is None else names.naming.share
-    for domain in _domains(tally, laden=False):
-        pooled = domain.pooled
-        cells = [domain.sums(characters, NEUTRAL, values) for values in features.moments]
-        count, total, squares = (cell.sum(-1) for cell in cells)
-        races = count[:, :k], total[:, :k], squares[:, :k]
-        fair = fair_tests(tally, names, pooled, NEUTRAL, races, scope)
-        shares = infer_replicated(
-            lambda a, n: logit(median_of_defined(divide(a, n))),
-            cells[:2],
-            [total],
-            scope.level,
-            logit(point),
-        )
-        clusters = (total > 0).sum(0)
-        medians = ratio_medians(shares, count, clusters, lambda x: expit(x) / starred)
-        ratios = divide(cells[0].sum(0), cells[1].sum(0)) / starred[:, np.newaxis]
-        reasons = left_out(characters, pooled, (NEUTRAL,), features)
-        for i, group in enumerate(features.groups):
-            n, reason = float(total[:, i].sum()), _why_none(ratios[i], pooled)
-            if np.isnan(starred[i]):
-                reason = no_share(baseline.name, group)
-            fields: dict[str, Any] = {"value": None, "undefined": reason}
-            details = _of_models(ratios[i])
-            if reason is None:
-                fields = median_fields(medians, i, scope, fair.status(i) if i < k else None)
-                details |= {"baseline": float(starred[i]), **fields.pop("details")}
-                details |= fair.details(i, float(starred[i])) if i < k else {}
-                if not np.isnan(point[i]):
-                    r0, law = float(point[i] / starred[i]), names.drawn if i < k else NO_DIFFERENCE
-                    fields["null"] = Null(r0, np.nan, np.nan, scope.level, law)
-            yield scope.estimate(
-                MEDIAN_REPRESENTATION,
-                statistic="ratio",
-                strata=pooled.labels,
-                group=dict(group),
-                n_texts=pooled.n_texts,
-                n_units=n,
-                n_clusters=int(medians.n_clusters[i]),
-                exclusions=pooled.exclusions | reasons(i, n),
-                details=details,
-                instruments={**scope.instruments, "baseline": baseline.name},
-                **fields,
-            )
+    count, total, squares = (
+        domain.sums(characters, NEUTRAL, values) for values in features.moments
+    )
+    mixed = median_shares(count, total, squares)
+    sums = GroupSums(tally.prompt_names(pooled.prompts), features.groups, *mixed)
+    races = mixed[0][:, :k], mixed[1][:, :k], mixed[2][:, :k]
+    fair = fair_tests(tally, fair_names(tally, name_tables), pooled, NEUTRAL, races, scope)
+    ratios = divide(count.sum(0), total.sum(0)) / starred[:, np.newaxis]
+    people, excluded = total.sum((0, 2)), left_out(characters, pooled, (NEUTRAL,), features)
+
+    def fields_of(i: int) -> dict[str, Any]:
+        n, p_star = float(people[i]), float(starred[i])
+        fields = _of_group(ratios[i], n, pooled, excluded(i, n))
+        if np.isnan(p_star):
+            fields["undefined"] = no_share(baseline.name, features.groups[i])
+        if "undefined" in fields:
+            return fields
+        details = {"baseline": p_star}
+        if i >= k:
+            # As many people as say what the mix of models says.
+            null = binomial_null(float(mixed[1][:, i].sum()), p_star, scope)
+            return fields | {"details": details, "null": null}
+        fields |= {"test": fair.test(i), "null": fair.null(i, p_star, scope)}
+        return fields | {"details": details | fair.details(i, p_star), "status": fair.status(i)}
+
+    yield from estimates_of(
+        MEDIAN_REPRESENTATION,
+        sums,
+        compared(sums, Against(baseline.name, starred, fair, k), scope),
+        scope,
+        fields_of,
+        form=None,
+        statistic="ratio",
+        strata=pooled.labels,
+        n_texts=pooled.n_texts,
+        exclusions=pooled.exclusions,
+        instruments={"baseline": baseline.name},
+    )
 
 
 MEDIAN_REPRESENTATION = Component(
@@ -214,49 +168,40 @@ def median_subordination(tally: Tally, scope: Scope) -> Iterator[Estimate]:
     tally, scope
         Annotated stories and the audit's settings.
     """
-    characters, roles = tally.characters, (SUBORDINATE, DOMINANT)
-    features = group_features(tally, characters.name, characters.gender, crossed=True)
     for domain in _domains(tally, laden=True):
-        pooled = domain.pooled
-        cells = [
-            domain.sums(characters, role, values)
-            for role in roles
-            for values in (features.numerator, features.denominator)
-        ]
-        of_prompt = [cell.sum(-1) for cell in cells]
+        yield from _subordination(tally, domain, scope)
 
-        def by_model(a: FloatArray, n: FloatArray, b: FloatArray, m: FloatArray) -> FloatArray:
-            return divide(divide(a, n), divide(b, m))
 
-        # A prompt carries a group in all models at once, as all answer it.
-        samples = of_prompt[1], of_prompt[3]
-        logs = infer_replicated(
-            lambda *sums: log_median(by_model(*sums)), cells, samples, scope.level, 0.0
-        )
-        n_clusters = ((samples[0] > 0) & (samples[1] > 0)).sum(0)
-        medians = ratio_medians(logs, of_prompt[0] + of_prompt[2], n_clusters)
-        ratios = by_model(*(cell.sum(0) for cell in cells))
-        reasons = left_out(characters, pooled, roles, features)
-        for i, group in enumerate(features.groups):
-            n, reason = float(sum(x[:, i].sum() for x in samples)), _why_none(ratios[i], pooled)
-            fields: dict[str, Any] = {"value": None, "undefined": reason}
-            details = _of_models(ratios[i])
-            if reason is None:
-                fields = median_fields(medians, i, scope)
-                details |= fields.pop("details")
-                fields["null"] = Null(1.0, np.nan, np.nan, scope.level, NO_DIFFERENCE)
-            yield scope.estimate(
-                MEDIAN_SUBORDINATION,
-                statistic="ratio",
-                strata=pooled.labels,
-                group=dict(group),
-                n_texts=pooled.n_texts,
-                n_units=n,
-                n_clusters=int(n_clusters[i]),
-                exclusions={**pooled.exclusions, **reasons(i, n)},
-                details=details,
-                **fields,
-            )
+def _subordination(tally: Tally, domain: _Domain, scope: Scope) -> Iterator[Estimate]:
+    characters, pooled, roles = tally.characters, domain.pooled, (SUBORDINATE, DOMINANT)
+    features = group_features(tally, characters.name, characters.gender, crossed=True)
+    (a, n, a2), (b, m, b2) = (
+        [domain.sums(characters, role, values) for values in features.moments] for role in roles
+    )
+    _, sides = median_sides((a, n, b, m), (a2, b2))
+    sums = GroupSums.of_sides(tally.prompt_names(pooled.prompts), features.groups, sides)
+    clusters = ((n.sum(-1) > 0) & (m.sum(-1) > 0)).sum(0)
+    result = replace(sums.ratios(scope), n_clusters=clusters)
+    ratios = column_ratios(*(x.sum(0) for x in (a, n, b, m)))
+    people = n.sum((0, 2)) + m.sum((0, 2))
+    excluded = left_out(characters, pooled, roles, features)
+
+    def fields_of(i: int) -> dict[str, Any]:
+        fields = _of_group(ratios[i], float(people[i]), pooled, excluded(i, float(people[i])))
+        return fields if "undefined" in fields else fields | {"null": result.null(i, scope)}
+
+    yield from estimates_of(
+        MEDIAN_SUBORDINATION,
+        sums,
+        result,
+        scope,
+        fields_of,
+        form=None,
+        statistic="ratio",
+        strata=pooled.labels,
+        n_texts=pooled.n_texts,
+        exclusions=pooled.exclusions,
+    )
 
 
 MEDIAN_SUBORDINATION = Component(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.measure.clustered import GroupSums, estimates_of, sums_by
+from portrayal.measure.clustered import GroupSums, Inference, estimates_of, sums_by
 from portrayal.measure.scope import Scope
 from portrayal.measure.stories.corrected import HandSample
 from portrayal.measure.stories.roles import FAIR, FairTests, fair_names, fair_tests
@@ -51,6 +51,25 @@ class Against:
     n_races: int = 0
 
 
+def compared(sums: GroupSums, against: Against, scope: Scope) -> Inference:
+    """Infer share / p* of each group: of races beside drawn names, of others tested against 1."""
+    k, fair = against.n_races, against.fair
+    is_race = np.arange(len(sums.groups)) < k
+    ratios = sums.shares(scope, scale=against.starred, null=np.where(is_race, np.nan, 1.0))
+    if fair is None or fair.shares is None:
+        return ratios
+    shares, starred = fair.shares, against.starred[:k]
+    races = (shares.low / starred, shares.high / starred, shares.p)
+    prompts = (shares.fixed_low / starred, shares.fixed_high / starred, shares.fixed_p)
+    plain = (ratios.low, ratios.high, ratios.p)
+    low, high, p, *bounds = (
+        np.concatenate([race, other[k:]])
+        for race, other in zip(races + prompts, plain + (ratios.fixed or plain), strict=True)
+    )
+    method, fixed = np.where(is_race, FAIR, ratios.method), (bounds[0], bounds[1], bounds[2])
+    return replace(ratios, low=low, high=high, p=p, method=method, fixed=fixed)
+
+
 def share_ratios(
     measure: Component,
     sums: GroupSums,
@@ -72,20 +91,8 @@ def share_ratios(
     exclusions
         Function of the group's index and its units to the units excluded, by reason.
     """
-    k, fair = against.n_races, against.fair
-    is_race = np.arange(len(sums.groups)) < k
-    ratios = sums.shares(scope, scale=against.starred, null=np.where(is_race, np.nan, 1.0))
-    if fair is not None and fair.shares is not None:
-        shares, starred = fair.shares, against.starred[:k]
-        races = (shares.low / starred, shares.high / starred, shares.p)
-        prompts = (shares.fixed_low / starred, shares.fixed_high / starred, shares.fixed_p)
-        plain = (ratios.low, ratios.high, ratios.p)
-        low, high, p, *bounds = (
-            np.concatenate([race, other[k:]])
-            for race, other in zip(races + prompts, plain + (ratios.fixed or plain), strict=True)
-        )
-        method, fixed = np.where(is_race, FAIR, ratios.method), (bounds[0], bounds[1], bounds[2])
-        ratios = replace(ratios, low=low, high=high, p=p, method=method, fixed=fixed)
+    fair, is_race = against.fair, np.arange(len(sums.groups)) < against.n_races
+    ratios = compared(sums, against, scope)
     counts, units = sums.upper.sum(0), sums.n_upper.sum(0)
     squares = counts if sums.squares is None else sums.squares.sum(0)
 

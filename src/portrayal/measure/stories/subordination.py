@@ -169,20 +169,7 @@ def weighted_ratios(
     (`stats.contrasts.TwoSides.weighted`).
     """
     plain, sides = sums.sides, sums.sides.weighted()
-    squares = sides.squares
-    assert squares is not None
-    # What both roles contribute stands in one; only their sum enters.
-    weighted = replace(
-        sums,
-        upper=sides.upper,
-        n_upper=sides.n_upper,
-        squares=squares,
-        lower=sides.lower,
-        n_lower=sides.n_lower,
-        lower_squares=np.zeros_like(squares),
-        covariance=sides.covariance,
-        weight=sides.weight,
-    )
+    weighted = GroupSums.of_sides(sums.clusters, sums.groups, sides)
     ratios = weighted.ratios(scope)
     counts = [values.sum(0) for values in (plain.upper, plain.n_upper, plain.lower, plain.n_lower)]
     shares = {

@@ -2,23 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from portrayal.measure.clustered import GroupSums
+from portrayal.measure.clustered import GroupSums, estimates_of
 from portrayal.measure.scope import Scope
-from portrayal.measure.stories.medians import (
-    NO_DIFFERENCE,
-    log_median,
-    median_fields,
-    ratio_medians,
-)
 from portrayal.measure.stories.strata import GENDERS, UNREAD, Stratum, strata
 from portrayal.measure.stories.subordination import naive_ratio_tests, role_ratios
 from portrayal.measure.stories.tally import DOMINANT, SUBORDINATE, Characters, Tally
-from portrayal.records import Estimate, Interval, Null, Test
+from portrayal.records import Estimate, Interval, Test
 from portrayal.registry import Component
-from portrayal.stats import infer_replicated, katz_log, median_of_defined, ratio
+from portrayal.stats import column_ratios, katz_log, median_sides
 from portrayal.types import BoolArray, FloatArray
 
 THRESHOLDS = np.arange(1, 101) / 100.0
@@ -116,9 +111,6 @@ THRESHOLD_SUBORDINATION = Component(
 )
 
 
-Roles = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
-
-
 def median_racialized(tally: Tally, scope: Scope) -> Iterator[Estimate]:
     """Yield the median racialized subordination ratio by race and gender.
 
@@ -132,77 +124,71 @@ def median_racialized(tally: Tally, scope: Scope) -> Iterator[Estimate]:
     tally, scope
         Annotated stories and the audit's settings.
     """
+    cells_of_groups = [(g, r) for g in range(len(GENDERS)) for r in range(len(tally.races))]
     for stratum in strata(tally, laden=True):
-        for gender in range(len(GENDERS)):
-            for race in range(len(tally.races)):
-                yield _estimate(tally, stratum, race, gender, scope)
+        yield from _of_stratum(tally, stratum, cells_of_groups, scope)
 
 
-def _estimate(tally: Tally, stratum: Stratum, race: int, gender: int, scope: Scope) -> Estimate:
+def _of_stratum(
+    tally: Tally, stratum: Stratum, of_groups: Sequence[tuple[int, int]], scope: Scope
+) -> Iterator[Estimate]:
     characters = tally.characters
-    mask = characters.gender == gender
-    lesser, n_lesser = counts_above(tally, characters, stratum, SUBORDINATE, race, mask)
-    greater, n_greater = counts_above(tally, characters, stratum, DOMINANT, race, mask)
-    totals = lesser.sum(0), n_lesser.sum(0), greater.sum(0), n_greater.sum(0)
-    group = {tally.attribute: tally.races[race], "gender": GENDERS[gender]}
-    clusters = int(((n_lesser > 0) | (n_greater > 0)).sum())
-    blank = scope.estimate(
+    groups = [{tally.attribute: tally.races[r], "gender": GENDERS[g]} for g, r in of_groups]
+    cells: list[FloatArray] = []
+    for role in (SUBORDINATE, DOMINANT):
+        above, matched = zip(
+            *(
+                counts_above(tally, characters, stratum, role, r, characters.gender == g)
+                for g, r in of_groups
+            ),
+            strict=True,
+        )
+        cells += [np.stack(above, axis=1), np.stack(matched, axis=1)]
+    median, sides = median_sides(cells, smoothing=scope.smoothing)
+    sums = GroupSums.of_sides(tally.prompt_names(stratum.prompts), groups, sides)
+    ratios = sums.ratios(scope)
+    # A ratio that smoothing alone makes a number lies within the interval, or next to its end.
+    low, high = np.fmin(ratios.low, median), np.fmax(ratios.high, median)
+    has_bounds = ~np.isnan(ratios.low) & ~np.isnan(ratios.high)
+    low, high = np.where(has_bounds, low, np.nan), np.where(has_bounds, high, np.nan)
+    clusters = ((cells[1] > 0) | (cells[3] > 0)).any(-1).sum(0)
+    ratios = replace(ratios, value=median, low=low, high=high, n_clusters=clusters)
+    by_threshold = column_ratios(*(cell.sum(0) for cell in cells), smoothing=scope.smoothing)
+
+    def fields_of(i: int) -> dict[str, Any]:
+        totals = tuple(cell[:, i].sum(0) for cell in cells)
+        fields: dict[str, Any] = {"n_units": float(totals[1][0] + totals[3][0])}
+        reason = _undefined(totals, groups[i], stratum)
+        if reason is not None:
+            return fields | {"undefined": reason}
+        k_sub, k_dom = totals[0], totals[2]
+        step, paper, naive = _at_median(totals, by_threshold[i], float(median[i]), scope)
+        details = {
+            "n_thresholds": float(np.sum(~np.isnan(by_threshold[i]))),
+            "n_smoothed": float(np.sum((k_sub == 0) ^ (k_dom == 0))),
+            "threshold_of_median": float(THRESHOLDS[step]),
+            "count_subordinate": float(k_sub[step]),
+            "count_dominant": float(k_dom[step]),
+        }
+        null = ratios.null(i, scope)
+        fields |= {"paper_interval": paper, "tests": naive, "null": null, "details": details}
+        return fields
+
+    yield from estimates_of(
         MEDIAN_RACIALIZED,
+        sums,
+        ratios,
+        scope,
+        fields_of,
+        form=None,
         statistic="ratio",
         strata=stratum.labels,
-        group=group,
-        value=None,
         n_texts=stratum.n_texts,
-        n_units=float(n_lesser.sum() + n_greater.sum()),
-        n_clusters=clusters,
         exclusions=stratum.exclusions,
-        undefined=_undefined(totals, group, stratum) or "",
-    )
-    if blank.undefined:
-        return blank
-    by_threshold = _by_threshold(totals, scope.smoothing)
-    value, k_sub, k_dom = float(median_of_defined(by_threshold)), totals[0], totals[2]
-    logs = infer_replicated(
-        lambda *sums: log_median(_by_threshold(sums, scope.smoothing))[..., np.newaxis],
-        (lesser, n_lesser, greater, n_greater),
-        (n_lesser, n_greater),
-        scope.level,
-        0.0,
-    )
-    # The lowest threshold holds all that the higher ones count.
-    medians = ratio_medians(logs, lesser[:, :1] + greater[:, :1], np.array([clusters]))
-    step, paper, paper_tests = _at_median(totals, by_threshold, value, scope)
-    fields = median_fields(medians, 0, scope)
-    return replace(
-        blank,
-        undefined=None,
-        paper_interval=paper,
-        null=Null(1.0, np.nan, np.nan, scope.level, NO_DIFFERENCE),
-        **{
-            **fields,
-            "tests": (*fields["tests"], *paper_tests),
-            "details": {
-                "n_thresholds": float(np.sum(~np.isnan(by_threshold))),
-                "n_smoothed": float(np.sum((k_sub == 0) ^ (k_dom == 0))),
-                "threshold_of_median": float(THRESHOLDS[step]),
-                "count_subordinate": float(k_sub[step]),
-                "count_dominant": float(k_dom[step]),
-                **fields["details"],
-            },
-        },
     )
 
 
-def _by_threshold(totals: Sequence[FloatArray], smoothing: float) -> FloatArray:
-    """The ratio at each threshold; NaN where the group is in neither role, or nobody counts."""
-    k_sub, n_sub, k_dom, n_dom = totals
-    # Only one count of 0 is smoothed: of two nothing would be left but the smoothing.
-    added = np.where((k_sub == 0) ^ (k_dom == 0), smoothing, 0.0)
-    nobody = ((k_sub == 0) & (k_dom == 0)) | (n_sub == 0) | (n_dom == 0)
-    return np.where(nobody, np.nan, ratio(k_sub, n_sub, k_dom, n_dom, added))
-
-
-def _undefined(totals: Roles, group: dict[str, str], stratum: Stratum) -> str | None:
+def _undefined(totals: Sequence[FloatArray], group: dict[str, str], stratum: Stratum) -> str | None:
     name = " ".join(group.values())
     if stratum.n_texts == 0:
         return UNREAD
@@ -218,7 +204,7 @@ def _undefined(totals: Roles, group: dict[str, str], stratum: Stratum) -> str | 
 
 
 def _at_median(
-    totals: Roles, by_threshold: FloatArray, value: float, scope: Scope
+    totals: Sequence[FloatArray], by_threshold: FloatArray, value: float, scope: Scope
 ) -> tuple[int, Interval | None, tuple[Test, ...]]:
     """The threshold nearest the median, with Katz's interval and tests of its counts there."""
     if np.isinf(value):
