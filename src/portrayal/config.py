@@ -125,7 +125,7 @@ class Option:
 def options_of(record: type) -> dict[str, Option]:
     """Return the options that a record declares by `option`, by their names.
 
-    >>> options_of(ReportConfig)["report"].default
+    >>> options_of(AuditOptions)["report"].default
     True
     """
     hints = get_type_hints(record)
@@ -155,9 +155,15 @@ def check_known(
         raise OptionError(f"{whose} has no option {name!r}.{hint} Its options: {names}.")
 
 
+def _beside(whose: str) -> Any:
+    return option(
+        dict, f"How {whose} is asked: base_url, parameters, budget, price, batch, wait.", rare=True
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
-class InputConfig:
-    """Which texts are read, and how their columns are called.
+class AuditOptions:
+    """What may be chosen in an audit of any study, but for the model that writes.
 
     Attributes
     ----------
@@ -176,6 +182,18 @@ class InputConfig:
         "skip" (left out and counted) or "error".
     shard_rows
         Texts in a shard. No number depends on it.
+    labeler_settings, classifier_settings, factor_settings
+        Fields of `portrayal.Asking`, such as `base_url`, `budget` or `confirm`, for the model that
+        labels people, classifies sentences ("llm:…"), or labels groups of factors. Which models
+        these are is among the options of the study. Pace and consent are those of the model that
+        writes, where these do not say others.
+    report
+        Whether to write `report.html`.
+    workers
+        Local processes. With more than one, a script must guard its entry point with
+        ``if __name__ == "__main__":`` as `multiprocessing` asks.
+    executor
+        Any `concurrent.futures.Executor` in place of local processes.
     """
 
     columns: Iterable[str] | Mapping[str, str] = option(
@@ -212,10 +230,18 @@ class InputConfig:
     )
     shard_rows: int | None = None
 
+    labeler_settings: Mapping[str, Any] = _beside("the model that labels people")
+    classifier_settings: Mapping[str, Any] = _beside("a model that classifies sentences")
+    factor_settings: Mapping[str, Any] = _beside("the model that labels groups of factors")
+    report: bool = option(True, "Write report.html.", panel="Output", rare=True)
+    workers: int = option(1, "Local processes; default one per core.", panel="Output")
+    executor: Any = None
+
     def __post_init__(self) -> None:
-        """Refuse a shard of no texts."""
+        """Refuse a shard of no texts, and work that nobody does."""
         if self.shard_rows is not None:
             check_count("shard_rows", self.shard_rows, minimum=1)
+        check_count("workers", self.workers, minimum=1)
 
 
 _ASKING = "Asking a model"
@@ -267,54 +293,6 @@ class AskingConfig:
         panel=_ASKING,
         rare=True,
     )
-
-
-def _beside(whose: str) -> Any:
-    return option(
-        dict, f"How {whose} is asked: base_url, parameters, budget, price, batch, wait.", rare=True
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReadingConfig:
-    """How the models beside the one that writes are asked.
-
-    Attributes
-    ----------
-    labeler_settings, classifier_settings, factor_settings
-        Fields of `portrayal.Asking`, such as `base_url`, `budget` or `confirm`, for the model that
-        labels people, classifies sentences ("llm:…"), or labels groups of factors. Which models
-        these are is among the options of the study. Pace and consent are those of the model that
-        writes, where these do not say others.
-    """
-
-    labeler_settings: Mapping[str, Any] = _beside("the model that labels people")
-    classifier_settings: Mapping[str, Any] = _beside("a model that classifies sentences")
-    factor_settings: Mapping[str, Any] = _beside("the model that labels groups of factors")
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReportConfig:
-    """What is written and how the work is shared out.
-
-    Attributes
-    ----------
-    report
-        Whether to write `report.html`.
-    workers
-        Local processes. With more than one, a script must guard its entry point with
-        ``if __name__ == "__main__":`` as `multiprocessing` asks.
-    executor
-        Any `concurrent.futures.Executor` in place of local processes.
-    """
-
-    report: bool = option(True, "Write report.html.", panel="Output", rare=True)
-    workers: int = option(1, "Local processes; default one per core.", panel="Output")
-    executor: Any = None
-
-    def __post_init__(self) -> None:
-        """Refuse work that nobody does."""
-        check_count("workers", self.workers, minimum=1)
 
 
 def refuse_settings(which: str, settings: Mapping[str, Any], without: str) -> None:

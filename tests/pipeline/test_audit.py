@@ -567,10 +567,10 @@ def test_how_a_model_is_asked_is_read_back():
         file = Path(folder) / "audit.toml"
         file.write_text(tomli_w.dumps({**config.tables(), "options": config.options}))
         read = AuditConfig.of({}, study.options, study.name, file)
-    assert (read.asking.confirm, read.report.workers) == (None, 1)
+    assert (read.asking.confirm, read.workers) == (None, 1)
     assert read.tables() == config.tables()
     assert read.options == config.options
-    assert read.reading.labeler_settings["budget"] == "2M tokens"
+    assert read.labeler_settings["budget"] == "2M tokens"
 
 
 @pytest.mark.parametrize(
@@ -579,8 +579,8 @@ def test_how_a_model_is_asked_is_read_back():
         ("[options]\nlvel = 1", "line 2: options.lvel: unknown key"),
         ("[options]\nlevel = 'x'", "line 2: options.level: expected a number; got 'x'"),
         ("[inputs]", "line 1: inputs: unknown key"),
-        ("[input]\ncolumns = 3", "line 2: input.columns: expected a list of texts"),
-        ("[reading.labeler_settings]\nbudgt = 3", "reading.labeler_settings.budgt: unknown key"),
+        ("[audit]\ncolumns = 3", "line 2: audit.columns: expected a list of texts"),
+        ("[audit.labeler_settings]\nbudgt = 3", "audit.labeler_settings.budgt: unknown key"),
         ("study = 'news'", "line 1: study: expected 'laissez-faire'; got 'news'"),
         ("[options", "not TOML"),
     ],

@@ -14,7 +14,7 @@ import portrayal.cli.printing as show
 import portrayal.registry as registry
 from portrayal.cli.options import ONE_BY_ONE, PANEL, Format, given, record
 from portrayal.cli.studies import prompt_options, split_prompt_options, with_prompts
-from portrayal.config import InputConfig, Option, ReadingConfig, ReportConfig, options_of
+from portrayal.config import AuditOptions, Option, options_of
 from portrayal.errors import OptionError
 
 Out = Annotated[
@@ -74,33 +74,27 @@ def _options(name: str, study: Any) -> list[Option]:
     """The options of a study's audit; what says nothing for it is left out."""
     study_options = options_of(study.options)
     study_options["seed"] = replace(study_options["seed"], rare=True)
-    texts, reading, report = (options_of(r) for r in (InputConfig, ReadingConfig, ReportConfig))
+    audit_options = options_of(AuditOptions)
+    audit_options["workers"] = replace(audit_options["workers"], default=None)  # one per core
     # What says nothing for a study is no option of it: its help stays short
+    without = [] if study.pair_field else ["pair_by"]
     if study.reference:
         words = "File of the texts that people wrote, to compare with."
-        texts["reference"] = Option("reference", None, words, "Texts")
+        audit_options["reference"] = Option("reference", None, words, "Texts")
     else:
-        texts = {name: option for name, option in texts.items() if "reference" not in name}
-    if not study.pair_field:
-        del texts["pair_by"]
+        without.append("reference_columns")
     if "labeler_model" not in study_options:
-        del reading["labeler_settings"]
+        without.append("labeler_settings")
     if "classifier" not in study_options:
-        del reading["classifier_settings"]
-    report["workers"] = replace(report["workers"], default=None)  # the command line has its own
+        without.append("classifier_settings")
     rare = ("arm", *(option.name for option in ask.SHAPING))
     model_options = [
         replace(option, rare=option.rare or option.name in rare)
         for option in ask.asking_options("model", "samples", "prompts", "arm")
         if option.name != "wait"
     ]
-    all_options = [
-        *texts.values(),
-        *model_options,
-        *study_options.values(),
-        *reading.values(),
-        *report.values(),
-    ]
+    own_options = [option for name, option in audit_options.items() if name not in without]
+    all_options = [*own_options, *model_options, *study_options.values()]
     return [*all_options, *prompt_options(name, [option.shown for option in all_options])]
 
 

@@ -53,13 +53,10 @@ def sentences(
     seeds = seed_sentences(
         texts, out / "sentences.csv", columns=column or (), first=first, last=last
     )
-    counts = {
-        "texts": seeds.n_texts,
-        "texts_too_short": seeds.n_short,
-        "sentences": seeds.n_sentences,
-    }
     # The name alone: the data card is published, and a path tells of the machine
-    facts = {"source": texts.name, "left_out": f"{first} first, {last} last", **counts}
+    facts: dict[str, Any] = {"source": texts.name, "left_out": f"{first} first, {last} last"}
+    counts = {"texts_too_short": seeds.n_short, "sentences": seeds.n_sentences}
+    facts |= {"texts": seeds.n_texts, **counts}
     after = f"portrayal build paraphrases --out {out} --model SERVICE:MODEL"
     _tell(out, "sentences", facts, seeds.path, after, format)
 
@@ -160,14 +157,8 @@ def labels(
     from portrayal.raters import codebook
     from portrayal.raters.sentences import BOOK, merge_labels
 
-    merged = merge_labels(
-        texts or out / "paraphrases.csv",
-        filled,
-        out / "labelled.csv",
-        third=third,
-        draws=draws,
-        seed=seed,
-    )
+    from_texts, labelled = texts or out / "paraphrases.csv", out / "labelled.csv"
+    merged = merge_labels(from_texts, filled, labelled, third=third, draws=draws, seed=seed)
     counts_read = merged.as_json()
     facts = {name: counts_read[name] for name in ("counts", "kappa_all", "kappa_kept")}
     after = f"portrayal build split --out {out}"
@@ -272,20 +263,21 @@ def classifier(
     usual, settings = "linear", Fitting()
     if recipe is not None:
         usual, settings = PRESETS[check_choice("recipe", recipe, PRESETS)]
-    fitting = replace(
-        settings,
-        seed=seed,
-        epochs=settings.epochs if epochs is None else epochs,
-        learning_rate=settings.learning_rate if learning_rate is None else learning_rate,
-        batch_size=settings.batch_size if batch_size is None else batch_size,
-    )
+    wishes = {"epochs": epochs, "learning_rate": learning_rate, "batch_size": batch_size}
+    of_user: dict[str, Any] = {name: wish for name, wish in wishes.items() if wish is not None}
+    fitting = replace(settings, seed=seed, **of_user)
+
+    def show_epoch(epoch: "Epoch") -> None:
+        loss, right = f"epoch {epoch.number}: loss {epoch.loss:.4f}", epoch.accuracy
+        show.line(loss + ("" if right is None else f", validation accuracy {100 * right:.2f} %"))
+
     texts = read_labelled(hand_labels, column or ())
     options: dict[str, Any] = {
         "validation": read_labelled(validation, column or ()) if validation else None,
         # The paper trained on sentences as they stand
         "masked": masked and recipe is None,
         "licence": licence,
-        "on_epoch": None if json else _print_epoch,
+        "on_epoch": None if json else show_epoch,
     }
     n = check_count("seeds", seeds if seeds is not None else 3 if recipe else 1, minimum=1)
     if n == 1:
@@ -301,14 +293,6 @@ def classifier(
     parts: list[show.Part] = [scores_table(scores, published=False)] if scores else []
     parts += [*map(mean_line, means), artefact]
     show.give(format, facts | ({"checkpoints": means} if n > 1 else {}), parts)
-
-
-def _print_epoch(epoch: "Epoch") -> None:
-    """Print one pass of a training."""
-    validation = (
-        "" if epoch.accuracy is None else f", validation accuracy {100 * epoch.accuracy:.2f} %"
-    )
-    show.line(f"epoch {epoch.number}: loss {epoch.loss:.4f}{validation}")
 
 
 def _facts(out: Path) -> dict[str, Any]:

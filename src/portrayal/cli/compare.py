@@ -78,9 +78,7 @@ def compare(
     if (by is not None) != (len(opened) == 1):
         raise OptionError("give two runs or more, or one run with --by model.")
     if against is not None and by is None:
-        raise OptionError(
-            "--against names a model of --by model; the first run is the base of runs."
-        )
+        raise OptionError("--against names a model of --by model; the first run is the base.")
     # Models of one run are sides like runs, so one comparison serves both
     sides = models_of(opened[0], against) if by else opened
     if format == "html" and len(sides) > 2:
@@ -195,13 +193,10 @@ def _parts(watched: "Watch") -> "Iterator[show.Part]":
     from portrayal.run.pages import number, spread, words_of
 
     yield watched.summary
-    rounds = [
-        (
-            *(i, look.when, look.name, ", ".join(look.models), ", ".join(look.answered_by)),
-            f"{look.n_texts:,}",
-        )
-        for i, look in enumerate(watched.rounds, 1)
-    ]
+    rounds = []
+    for i, look in enumerate(watched.rounds, 1):
+        names = ", ".join(look.models), ", ".join(look.answered_by)
+        rounds.append((i, look.when, look.name, *names, f"{look.n_texts:,}"))
     yield ("round", "date", "run", "models", "call themselves", "texts"), rounds
     for instrument in watched.instruments:
         yield f"instruments differ: {instrument}"

@@ -124,17 +124,12 @@ def replicate(
     place = out or Path(f"runs/replicate-{study}")
     replication = replicated(study, data, place, models=parse_columns(model_alias), say=say)
     figures = replication.figures
-    rows = [
-        (
-            " · ".join((figure.place, figure.domain, figure.model, figure.who)),
-            number(figure.printed),
-            number(figure.ours),
-            spread(None if figure.low is None else figure),
-            {True: "inside", False: "outside", None: "–"}[figure.inside],
-        )
-        for figure in figures
-        if figure.ours is not None
-    ]
+    rows, inside = [], {True: "inside", False: "outside", None: "–"}
+    for figure in (figure for figure in figures if figure.ours is not None):
+        name = " · ".join((figure.place, figure.domain, figure.model, figure.who))
+        interval = spread(None if figure.low is None else figure)
+        values = number(figure.printed), number(figure.ours)
+        rows.append((name, *values, interval, inside[figure.inside]))
     heads = ("figure", "published", "ours", "interval", "published is")
     parts: list[show.Part] = [show.text_table(heads, rows, None if every else show.ROWS)]
     for table in dict.fromkeys(figure.place for figure in figures):

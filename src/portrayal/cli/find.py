@@ -120,11 +120,8 @@ def cues(
     check_choice("by", by, ("nothing", "model", "domain", "role"))
     scope = Scope("coding", level=level, seed=seed)
     opt.either(run, texts)
-    corpus = (
-        run_corpus(Run.open(run))
-        if run is not None
-        else file_corpus(str(texts), parse_columns(column or ()))
-    )
+    file_columns = parse_columns(column or ())
+    corpus = run_corpus(Run.open(run)) if run else file_corpus(str(texts), file_columns)
     # A role is of a person, and a file of texts has none found
     if by == "role" and corpus.people is None:
         raise OptionError(f"--by role needs a run with annotated people; {corpus.name} has none.")
@@ -250,9 +247,8 @@ def words(
     from portrayal.validate import check_count
 
     json = format == "json"
-    check_count("min_count", min_count, minimum=1)
-    check_count("min_texts", min_texts, minimum=1)
-    check_count("top", top, minimum=1)
+    for name, count in (("min_count", min_count), ("min_texts", min_texts), ("top", top)):
+        check_count(name, count, minimum=1)
     opt.either(run, texts)
     if run is not None and (cluster or column):
         raise OptionError("--column and --cluster go with --texts; a run has its own.")
@@ -282,8 +278,8 @@ def words(
         write_atomically(out, words_page(compared, documents, counts, scope, top=top))
     facts = {"texts": documents.name, "n_texts": len(documents.texts), "source": SOURCE}
     facts |= {"exclusions": documents.exclusions, "prior": prior, "n_masked": n_masked}
-    facts["clustered_by"] = documents.clustered_by
-    facts |= {name: getattr(scope, name) for name in ("level", "seed", "permutations")}
+    facts |= {"clustered_by": documents.clustered_by, "level": level, "seed": seed}
+    facts["permutations"] = permutations
     names = ("group", "role", "against", "n_texts", "n_others", "n_clusters", "undefined")
     comparisons = [
         {name: getattr(comparison, name) for name in names}
@@ -470,11 +466,10 @@ def write(rows: Iterable[Row], path: Path) -> int:
 
 def _summary(number: int, counts: Mapping[str, int]) -> str:
     """Counts of people and texts in a few words."""
-    parts = [f"{number:,} people in {counted(counts['n_texts'], 'text')}"]
-    if counts["n_blank"]:
-        parts.append(f"{counts['n_blank']:,} blank")
-    if counts["n_not_english"]:
-        parts.append(f"{counts['n_not_english']:,} not in English, the language that is read")
-    if counts["n_nobody"]:
-        parts.append(f"{counts['n_nobody']:,} with no one in it")
-    return ", ".join(parts)
+    words = {
+        "n_blank": "blank",
+        "n_not_english": "not in English, the language that is read",
+        "n_nobody": "with no one in it",
+    }
+    parts = (f"{counts[name]:,} {reason}" for name, reason in words.items() if counts[name])
+    return ", ".join((f"{number:,} people in {counted(counts['n_texts'], 'text')}", *parts))

@@ -251,26 +251,16 @@ def serve(
         show.line(f"{len(opened.items):,} texts of {opened.folder}. Open in a browser:")
         show.line(address.url)
         if not address.is_loopback:
-            show.line(
-                "Other machines can reach this page"
-                + (
-                    "."
-                    if address.tls
-                    else ", and what passes is not encrypted: use it in a network "
-                    "you trust, behind a tunnel, or with --ssl-certfile and --ssl-keyfile."
-                )
+            open_to_all = (
+                ", and what passes is not encrypted: use it in a network you trust, behind a "
+                "tunnel, or with --ssl-certfile and --ssl-keyfile"
             )
+            show.line(f"Other machines can reach this page{'' if address.tls else open_to_all}.")
         show.line("Every answer is saved as it is given. Ctrl-C stops the page.")
         show.line(f"then: portrayal label merge {opened.folder} --out labels.csv")
 
-    serve(
-        opened,
-        address,
-        password=word,
-        adjudicators=adjudicator or (),
-        certificate=pair,
-        ready=ready,
-    )
+    names = adjudicator or ()
+    serve(opened, address, password=word, adjudicators=names, certificate=pair, ready=ready)
 
 
 def raters(
@@ -333,13 +323,8 @@ def agreement(
 
     labels = labels_at(sheets)
     agreed = agreement_of(labels, level=level, draws=draws, seed=seed)
-    facts = {
-        "labels": labels.source,
-        "begun_not_done": labels.started,
-        "people": agreed.people,
-        "pairs_of_people": agreed.pairs,
-        "language_models_against_people": agreed.models,
-    }
+    facts = {"labels": labels.source, "begun_not_done": labels.started, "people": agreed.people}
+    facts |= {"pairs_of_people": agreed.pairs, "language_models_against_people": agreed.models}
     n_begun = labels.started
     begun = [f"{n_begun:,} texts are begun and not done, and do not count."] if n_begun else []
     show.give(format, facts, [*begun, *_parts(agreement_blocks(labels.names, agreed))])

@@ -1,16 +1,15 @@
 """The command `mitigate agency`, and what it prints."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import portrayal.cli.asking as ask
 import portrayal.cli.options as opt
 import portrayal.cli.printing as show
-from portrayal.config import ReadingConfig, classifier_settings, options_of
+from portrayal.config import AuditOptions, classifier_settings, options_of
 
 REWRITING = opt.record(
-    [*ask.asking_options("model"), options_of(ReadingConfig)["classifier_settings"]]
+    [*ask.asking_options("model"), options_of(AuditOptions)["classifier_settings"]]
 )
 
 
@@ -64,15 +63,14 @@ def agency(
         )
     facts = mitigated.facts
     edits = facts["edits"]
+    texts_by_outcome, reasons = (
+        ", ".join(f"{n:,} {name}" for name, n in counts.items()) or "none"
+        for counts in (facts["texts"], edits["refused_by_reason"])
+    )
     parts = [
-        f"texts: {_counted(facts['texts'])}",
-        f"edits: {edits['applied']:,} applied, {edits['refused']:,} refused "
-        f"({_counted(edits['refused_by_reason'])})",
+        f"texts: {texts_by_outcome}",
+        f"edits: {edits['applied']:,} applied, {edits['refused']:,} refused ({reasons})",
         f"stopped: {facts['stopped']}",
         f"next: portrayal audit agency --texts {mitigated.out / 'texts.jsonl'}",
     ]
     show.give(format, {"out": mitigated.out, **facts}, parts)
-
-
-def _counted(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{n:,} {name}" for name, n in counts.items()) or "none"

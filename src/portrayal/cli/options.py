@@ -117,11 +117,8 @@ def record(options: Iterable[Option]) -> Any:
         kind = kind | None if default is None else kind
         shown_fields.append((option.shown, Annotated[kind, words], field(default=default)))
     if rare := [name for name, option in by_name.items() if option.rare]:
-        words = Parameter(
-            help=f"What is rarely needed, repeatable: {', '.join(rare)}.",
-            group=PANEL["Output"],
-            metavar="KEY=VALUE",
-        )
+        sentence = f"What is rarely needed, repeatable: {', '.join(rare)}."
+        words = Parameter(help=sentence, group=PANEL["Output"], metavar="KEY=VALUE")
         shown_fields.append(("set", Annotated[list[str] | None, words], field(default=None)))
     # A class with real annotations, as that is what the parser reads options from
     space = {"__module__": __name__, "options": by_name}
@@ -153,20 +150,12 @@ def given(values: Any) -> dict[str, Any]:
             raise OptionError(f"--set takes KEY=VALUE, such as seed=1; got {text!r}.")
         # "labeler_settings.price": a setting of a setting, as the file of options has tables
         name, _, part = key.partition(".")
-        check_known(
-            name,
-            declared,
-            "--set",
-            [option_name for option_name in declared if declared[option_name].rare],
-        )
+        check_known(name, declared, "--set", given_by_set(values))
         if name.endswith("_settings"):
             part, _, inner = part.partition(".")
             check_known(part, asking, name)
-            settings = read_values.setdefault(name, {})
-            if inner:
-                settings[part] = settings.get(part, {}) | {inner: asking[part].read(value)}
-            else:
-                settings[part] = asking[part].read(value)
+            settings, setting = read_values.setdefault(name, {}), asking[part].read(value)
+            settings[part] = settings.get(part, {}) | {inner: setting} if inner else setting
         elif part:
             read_values[name] = dict(read_values.get(name, {})) | {part: declared[name].read(value)}
         else:

@@ -1,7 +1,7 @@
 """Characters: the people of a run's texts, as items show them and as words compare them."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -149,27 +149,23 @@ def run_documents(run: Run, groups: Sequence[str] = ("gender",)) -> Documents:
     ]
     if not rows:
         raise DataError(f"{run.path}: no text says where it refers to its people.")
-    labels = [
-        {
-            "gender": person.gender if person.gender in GENDERS else "",
-            "race": person.labels.get("race", ""),
-            "model": row["model"],
-            "domain": strata.get("domain", ""),
-        }
-        for _, person, row, strata in rows
-    ]
+    abouts, persons, rows_of, strata_of = zip(*rows, strict=True)
+    labels = {
+        "gender": [person.gender if person.gender in GENDERS else "" for person in persons],
+        "race": [person.labels.get("race", "") for person in persons],
+        "model": [row["model"] for row in rows_of],
+        "domain": [strata.get("domain", "") for strata in strata_of],
+    }
     counts = run.texts.note().get("outcomes", {})
+    names = (person.name for of_text in people.values() for person in of_text)
     return Documents(
         str(run.path),
-        tuple(row[0] for row in rows),
-        {name: tuple(label[name] for label in labels) for name in groups},
-        tuple(row[1].labels["power"] for row in rows),
-        np.unique([row[2]["prompt_id"] for row in rows], return_inverse=True)[1].astype(np.int64),
+        abouts,
+        {name: tuple(labels[name]) for name in groups},
+        tuple(person.labels["power"] for person in persons),
+        np.unique([row["prompt_id"] for row in rows_of], return_inverse=True)[1].astype(np.int64),
         "prompt",
-        names_mask(
-            (person.name for ps in people.values() for person in ps),
-            (row["text"] for row in texts.values()),
-        ),
+        names_mask(names, (row["text"] for row in texts.values())),
         {name: counts[name] for name in OUTCOMES[1:] if counts.get(name)},
         "character",
     )
@@ -184,18 +180,12 @@ def sentences(text: str, spans: Sequence[tuple[int, int]]) -> str:
     """Return the sentences of a text that hold the start of one of the spans, joined by spaces."""
     starts = sorted(start for start, _ in spans)
     shown_sentences = []
-    for low, high in sentence_places(text):
-        # The start decides, so that a span across a border is in one sentence alone
-        first = np.searchsorted(starts, low)
-        if first < len(starts) and starts[first] < high:
-            shown_sentences.append(text[low:high])
-    return " ".join(shown_sentences)
-
-
-def sentence_places(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where a text has sentences with a letter or digit: (start, end) in characters."""
     for hit in _SENTENCE.finditer(text):
         sentence = hit.group()
-        if re.search(r"\w", sentence):
-            start = hit.start() + len(sentence) - len(sentence.lstrip())
-            yield start, start + len(sentence.strip())
+        low = hit.start() + len(sentence) - len(sentence.lstrip())
+        # The start decides, so that a span across a border is in one sentence alone
+        first = np.searchsorted(starts, low)
+        holds_start = first < len(starts) and starts[first] < low + len(sentence.strip())
+        if holds_start and re.search(r"\w", sentence):
+            shown_sentences.append(sentence.strip())
+    return " ".join(shown_sentences)

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 TEXT = "text"
 NOT_ENGLISH = "not English"
 """Why a text of another language is excluded: the words that are masked are English."""
-"""What clusters are where every text is one."""
 _WORD = re.compile(r"[^\W\d_]+(?:['’\-\u2010\u2011][^\W\d_]+)*")
 _AFTER = re.compile(r"\b([A-Z]\w+)\.?[ ](?=([A-Z]\w+))")
 _SMALL = re.compile(r"(?<!\w)[a-z]+(?!\w)")
@@ -261,17 +260,14 @@ def count_words(
         data += counted.values()
         indptr.append(len(indices))
     shape = (len(documents.texts), len(vocabulary))
-    matrix = sparse.csr_array(
-        (np.array(data, dtype=np.float64), np.array(indices), np.array(indptr)), shape=shape
-    )
+    cells = np.array(data, dtype=np.float64), np.array(indices), np.array(indptr)
+    matrix = sparse.csr_array(cells, shape=shape)
     totals = np.asarray(matrix.sum(axis=0)).ravel()
     in_texts = np.bincount(np.array(indices, dtype=np.int64), minlength=len(vocabulary))
     terms = np.array(list(vocabulary), dtype=object)
-    is_hidden = np.array(
-        # A compound is hidden by any of its parts: "African-American", "self-made-man"
-        [not listed_words.isdisjoint((word, *word.split("-"))) for word in terms],
-        dtype=bool,
-    )
+    # A compound is hidden by any of its parts: "African-American", "self-made-man"
+    hides = (not listed_words.isdisjoint((word, *word.split("-"))) for word in terms)
+    is_hidden = np.fromiter(hides, dtype=bool, count=len(terms))
     keep = np.flatnonzero((totals >= min_count) & (in_texts >= min_texts) & ~is_hidden)
     masked = {str(terms[i]): int(totals[i]) for i in np.flatnonzero(is_hidden)} | names
     masked.pop(_MARK, None)
@@ -281,9 +277,8 @@ def count_words(
             "--min-count, or give more texts."
         )
     order = keep[np.argsort(terms[keep])]  # by the alphabet, whatever text came first
-    return Counts(
-        tuple(str(w) for w in terms[order]), matrix[:, order].tocsr(), masked, min_count, min_texts
-    )
+    words = tuple(map(str, terms[order]))
+    return Counts(words, matrix[:, order].tocsr(), masked, min_count, min_texts)
 
 
 def _folded(words: Iterable[str]) -> Iterable[str]:

@@ -119,11 +119,7 @@ def observed_groups(
             f"Expected words, codes or a column of the file; its sources are {', '.join(kinds)}."
         )
     names = map_columns(_FIELDS, source.columns, columns=columns, file=source.name)
-    looked_at = {
-        observation.source.column
-        for _, observation in observed
-        if isinstance(observation.source, ColumnSource)
-    }
+    looked_at = sorted({getattr(one.source, "column", "") for _, one in observed} - {""})
     # The reader of an audit, so that what is tried here is what an audit sees
     reader = group_reader(read)
     mentions: list[GroupMention] = []
@@ -131,16 +127,9 @@ def observed_groups(
         text = story(row.get(names["text"]), source.name, number) or ""
         text_name = row.get(names["text_id"]) if "text_id" in names else None
         text_id = label(text_name, source.name, number) or str(number)
-        cells = {
-            name: label(row.get(name), source.name, number) or "" for name in sorted(looked_at)
-        }
-        row_to_read = {
-            "text": text,
-            "text_id": text_id,
-            "outcome": outcome_of(text),
-            "columns": cells,
-        }
-        result = reader([row_to_read], [{}])[0]
+        cells = {name: label(row.get(name), source.name, number) or "" for name in looked_at}
+        read_row = {"text": text, "text_id": text_id, "outcome": outcome_of(text), "columns": cells}
+        result = reader([read_row], [{}])[0]
         responses = said_of(result["said"])
         entries = {(one["factor"], one["source"]): one for one in result["seen"]}
         for place, observed_source in observed:

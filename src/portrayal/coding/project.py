@@ -131,13 +131,11 @@ class Project:
         """The texts, in the order in which raters see them."""
         items = []
         for row in read_parquet(self.folder / ITEMS).to_pylist():
-            people = (
-                # JSON knows no tuples, and a frozen person has to be hashable
-                ItemPerson(**(one | {"spans": tuple(map(tuple, one["spans"]))}))
-                for one in json.loads(row["people"])
-            )
-            strata = json.loads(row["strata"])
-            items.append(CodingItem(**(row | {"people": tuple(people), "strata": strata})))
+            people = json.loads(row["people"])
+            for person in people:  # JSON knows no tuples, and a frozen person has to be hashable
+                person["spans"] = tuple(map(tuple, person["spans"]))
+            row["people"] = tuple(ItemPerson(**person) for person in people)
+            items.append(CodingItem(**(row | {"strata": json.loads(row["strata"])})))
         return tuple(items)
 
 
@@ -200,17 +198,12 @@ def make_project(
     import pyarrow as pa
     import tomli_w
 
-    columns = {
-        "item_id": [item.item_id for item in rows],
-        "text": [item.text for item in rows],
-        "title": [item.title for item in rows],
+    cells = [asdict(item) for item in rows]
+    for cell in cells:
         # As JSON in one column: people and strata differ in shape from project to project
-        "people": [json.dumps([asdict(one) for one in item.people]) for item in rows],
-        "strata": [json.dumps(dict(item.strata), sort_keys=True) for item in rows],
-        "weight": [float(item.weight) for item in rows],
-    }
-    write_parquet(pa.table(columns), folder / ITEMS)
-
+        cell |= {"people": json.dumps(cell["people"]), "weight": float(cell["weight"])}
+        cell["strata"] = json.dumps(cell["strata"], sort_keys=True)
+    write_parquet(pa.Table.from_pylist(cells), folder / ITEMS)
     # The settings last: a folder with them is a whole project
     settings = {
         "project": {"n_items": len(rows), "seed": check_seed(seed), "how": dict(how or {})},

@@ -162,14 +162,10 @@ def items_of(run: Run, draw: Draw, *, with_people: bool = True) -> list[CodingIt
             # Whom the prompt asks for is asked about, also where the annotator found nobody
             if role or (slot == "object" and strata and roles.has_object):
                 of_text.setdefault(slot, ItemPerson(slot, role=role or ""))
+        labels = {name: value for name, value in labels.items() if value}
+        weight = 1.0 / draw.texts[text_id, unit]
+        words = text, strata.get("text", "")
         items.append(
-            CodingItem(
-                item_name(text_id, unit),
-                text,
-                strata.get("text", ""),
-                tuple(of_text.values()),
-                {name: value for name, value in labels.items() if value},
-                1.0 / draw.texts[text_id, unit],
-            )
+            CodingItem(item_name(text_id, unit), *words, tuple(of_text.values()), labels, weight)
         )
     return items

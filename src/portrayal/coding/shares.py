@@ -166,11 +166,8 @@ def code_shares(
     groups = _members(project, by, merge, codes_of)
     # Texts on which people are divided are counted as open, not as a "no"
     of_group = {group: {n for n in names if codes_of[n] is not None} for group, names in groups}
-    items = [
-        i.item_id
-        for i in project.items
-        if any(i.item_id in group_items for group_items in of_group.values())
-    ]
+    in_groups = set[str]().union(*of_group.values())
+    items = [item.item_id for item in project.items if item.item_id in in_groups]
     with_code = {key: {name for name in items if key in (codes_of[name] or ())} for key in keys}
     rows: list[CodeShare] = []
     for members in of_group.values():
@@ -187,11 +184,8 @@ def code_shares(
         group_items = of_group[group]
         n_prompts = len({prompts.get(name, name) for name in group_items}) if prompts else None
         group_rows = tuple(rows[i * len(keys) :][: len(keys)])
-        rows_of_groups.append(
-            GroupCodes(
-                group, len(group_items), len(names) - len(group_items), n_prompts, group_rows
-            )
-        )
+        n, n_open = len(group_items), len(names) - len(group_items)
+        rows_of_groups.append(GroupCodes(group, n, n_open, n_prompts, group_rows))
     return rows_of_groups
 
 
@@ -239,9 +233,7 @@ def code_prevalence(
         sums = HandSums.of(everyone, hand, by_people, rater)
         share = corrected_inference(sums.sums, scope)
         for i, key in enumerate(keys):
-            reason = sums.too_few(i, {"code": key}) or (
-                IMPOSSIBLE if np.isnan(share.value[i]) else ""
-            )
+            reason = sums.too_few(i, {"code": key}) or IMPOSSIBLE * bool(np.isnan(share.value[i]))
             value = None if reason else float(share.value[i])
             bounds = None if reason else share.interval(i, scope)
             fields = group, key, rater, float(read_marks[:, i].mean()), len(names)
@@ -316,24 +308,24 @@ def shares(
     scope
         The level.
     """
-    sets = [set(one) for one in item_sets]
-    counts = [sum(item in one for item in items) for one in sets]
+    marks = np.array([[item in one for one in item_sets] for item in items], dtype=np.float64)
     of = len(items)
     if not of:
-        return [Share(0, 0, None, "there are no texts") for _ in sets]
+        return [Share(0, 0, None, "there are no texts") for _ in item_sets]
+    counts = marks.sum(0).astype(int).tolist()
     # Nothing to resample by, so Wilson's interval of independent texts
     if not any(item in prompts for item in items):
         low, high = wilson(np.array(counts), of, scope.level)
         bounds = zip(counts, low.tolist(), high.tolist(), strict=True)
         return [Share(n, of, Interval(x, y, scope.level, "Wilson", of)) for n, x, y in bounds]
-    names = [prompts.get(item, f"\0{item}") for item in items]
-    place = {name: i for i, name in enumerate(sorted(set(names)))}
-    numerator, total = np.zeros((len(place), len(sets))), np.zeros((len(place), len(sets)))
-    for item, name in zip(items, names, strict=True):
-        total[place[name]] += 1
-        numerator[place[name]] += [item in one for one in sets]
+    names, place = np.unique(
+        [prompts.get(item, f"\0{item}") for item in items], return_inverse=True
+    )
+    numerator, total = np.zeros((2, len(names), len(item_sets)))
+    np.add.at(numerator, place, marks)
+    np.add.at(total, place, 1)
     inference = share_inference(numerator, total, scope)
-    reason = "" if len(place) > 1 else "texts of one prompt give no interval"
+    reason = "" if len(names) > 1 else "texts of one prompt give no interval"
     return [Share(n, of, inference.interval(i, scope), reason) for i, n in enumerate(counts)]
 
 

@@ -214,9 +214,8 @@ def _compare(
     other_count = np.asarray(counts.matrix[pair.second].sum(axis=0)).ravel()
     texts = np.diff(first.tocsc().indptr)
     # Student's t, as a word may stand in few clusters; the normal's interval would be too short
-    half = log_odds.clustered * t_isf(
-        (1 - scope.level) / 2, np.maximum(log_odds.word_clusters - 1, 1)
-    )
+    df = np.maximum(log_odds.word_clusters - 1, 1)
+    half = log_odds.clustered * t_isf((1 - scope.level) / 2, df)
     # From its own mean and spread, so that no word sets the largest by its scale alone
     scaled = np.abs(divide(log_odds.z - middle, spread))
     # Plus 1, as the arrangement that was seen is one of those possible: p is never 0
@@ -224,18 +223,18 @@ def _compare(
     counts_of_words = (count, other_count, texts, log_odds.word_clusters)
     delta, unknown = log_odds.delta, np.full(len(log_odds.z), np.nan)  # q is of all comparisons
     real = (delta, delta - half, delta + half, log_odds.z, log_odds.z_clustered, unknown, shuffled)
+    # One long text can repeat a word often: it has to stand in several of the group's
+    enough = (texts >= counts.min_texts) & (count + other_count >= counts.min_count)
     words = tuple(
         MarkedWord(
             counts.words[i], *(int(n[i]) for n in counts_of_words), *(float(x[i]) for x in real)
         )
         # Most marked first; ties in the order of the words
         for i in np.lexsort((np.arange(len(log_odds.z)), -log_odds.z))
-        # One long text can repeat a word often: it has to stand in several of the group's
-        if texts[i] >= counts.min_texts and count[i] + other_count[i] >= counts.min_count
+        if enough[i]
     )
-    return WordComparison(
-        *common, log_odds.n_clusters, words, members=pair.first, whole_clusters=n_whole
-    )
+    n_clusters = log_odds.n_clusters
+    return WordComparison(*common, n_clusters, words, None, pair.first, n_whole)
 
 
 def _shuffled(

@@ -144,12 +144,11 @@ def audit(
     run = Run(Path(out if out is not None else tempfile.mkdtemp(prefix="portrayal-")))
     if config.asking is not None and texts is not None:
         raise OptionError("give either texts or a model to ask, not both.")
+    name = study_record.name
     if not study_record.reference and reference is not None:
-        raise OptionError(f"{study_record.name} compares texts with no reference; leave it out.")
-    if study_record.pair_field is None and config.input.pair_by is not None:
-        raise OptionError(
-            f"{study_record.name} has no pairs, so --pair-by fits nothing; leave it out."
-        )
+        raise OptionError(f"{name} compares texts with no reference; leave it out.")
+    if study_record.pair_field is None and config.pair_by is not None:
+        raise OptionError(f"{name} has no pairs, so --pair-by fits nothing; leave it out.")
     # Two audits in one folder would each write half of a run
     with run.lock():
         _stages(run, study_record, config, texts, reference, progress, say or (lambda _: None))
@@ -166,11 +165,10 @@ def _stages(
     tell: Say,
 ) -> None:
     """Run the stages in order, in a run that is held: what fits of an earlier audit is kept."""
-    reading, given_values = config.reading, [*config.options.values()]
     # Tables may stand in lists of options, as several factors do
-    given_values += [
-        item for value in given_values if isinstance(value, (list, tuple)) for item in value
-    ]
+    given_values = list[Any]()
+    for value in config.options.values():
+        given_values += value if isinstance(value, (list, tuple)) else [value]
     given_of = {
         GIVEN: any(hasattr(value, "__arrow_c_stream__") for value in given_values),
         TEXTS: texts is not None or config.asking is not None,
@@ -186,11 +184,11 @@ def _stages(
         # The study's own record checks its options, tables among them written to files by now
         options = study.options(**_written(run, config.options))
     grouping = group_labelling(
-        factors_of(options), options.factor_model, reading.factor_settings, options.retest
+        factors_of(options), options.factor_model, config.factor_settings, options.retest
     )
-    labelling = labelling_of_options(options, reading.labeler_settings)
+    labelling = labelling_of_options(options, config.labeler_settings)
     spec = getattr(options, "classifier", "")
-    classifying = classifying_of(spec, reading.classifier_settings)
+    classifying = classifying_of(spec, config.classifier_settings)
     for line in options.said():
         tell(line)
     # Before any text is read, so that a missing key is told in seconds
@@ -205,13 +203,13 @@ def _stages(
         values["model"] = {*run.texts.note()["models"]}
         check_questions(questions, measures_of(study, options), values)
     labellers = (labelling, classifying, grouping)
-    work = {"workers": config.report.workers, "executor": config.report.executor}
+    work = {"workers": config.workers, "executor": config.executor}
     annotations = _annotate(run, study, options, labellers, {**work, "progress": progress}, tell)
     _measure(run, study, annotations, options, config, tell)
     with run.manifest.recording(run.datasheet_path):
         write_datasheet(run, run.datasheet_path)
     # Imported here: drawing takes long to load, and an audit may go without
-    if config.report.report:
+    if config.report:
         from portrayal.report import finding_lines, kept_findings, write_report
 
         tell(f"report: {write_report(run)}")
@@ -243,15 +241,14 @@ def _collect(
     tell: Say,
 ) -> None:
     """Bring the reference and the texts into the run: from files, or by asking a model."""
-    inputs = config.input
-    loading: dict[str, Any] = {"shard_rows": inputs.shard_rows or SHARD_ROWS}
-    loading["replace"] = inputs.replace
-    paired = {str(study.pair_field): inputs.pair_by} if inputs.pair_by is not None else {}
+    loading: dict[str, Any] = {"shard_rows": config.shard_rows or SHARD_ROWS}
+    loading["replace"] = config.replace
+    paired = {str(study.pair_field): config.pair_by} if config.pair_by is not None else {}
     # The reference first, as prompts for a model may be made from its headlines
     if study.reference:
         note = run.reference.note()
         if reference is not None:
-            columns = paired | parse_columns(inputs.reference_columns)
+            columns = paired | parse_columns(config.reference_columns)
             note = import_texts(
                 run, reference, study.fields, (), columns=columns, reference=True, **loading
             )
@@ -265,9 +262,9 @@ def _collect(
         _ask(run, study, config, tell)
     if texts is not None:
         fields = with_columns(options.text_fields(study.fields), factors_of(options))
-        loading |= {"preset": inputs.preset, "unknown_prompts": inputs.unknown_prompts}
-        loading["aliases"] = parse_columns(inputs.model_alias)
-        columns = paired | parse_columns(inputs.columns)
+        loading |= {"preset": config.preset, "unknown_prompts": config.unknown_prompts}
+        loading["aliases"] = parse_columns(config.model_alias)
+        columns = paired | parse_columns(config.columns)
         import_texts(run, texts, fields, study.prompts(), columns=columns, **loading)
     run.check(under_way=True)  # what this audit does not make must be as it was
     note = run.texts.note()
@@ -419,13 +416,9 @@ def _measure(
     if not (stage.is_complete(mark) and is_written):
         all_tables = study.tables(run, options), group_tables(run, study, options, names)
         check_measures([name for name in measures if name not in study.measures], all_tables)
-        estimates_made = [
-            estimate for tables in all_tables for estimate in tables.estimates(measures)
-        ]
-        level_and_seed = options.level, options.seed
-        estimates = with_q_in(
-            options.population, estimates_made, level_and_seed, study.stated, questions
-        )
+        rows = [estimate for tables in all_tables for estimate in tables.estimates(measures)]
+        family = (options.level, options.seed), study.stated, questions
+        estimates = with_q_in(options.population, rows, *family)
         run.manifest.open(MEASURED)
         stage.begin(mark)
         write_parquet(influences_to_table(estimates), run.influences_path)

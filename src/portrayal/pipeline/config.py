@@ -10,10 +10,8 @@ from typing import Any, get_type_hints
 from portrayal.collect.ask.asking import Asking
 from portrayal.config import (
     AskingConfig,
-    InputConfig,
+    AuditOptions,
     Option,
-    ReadingConfig,
-    ReportConfig,
     check_known,
     classifier_settings,
     pace_of,
@@ -31,13 +29,13 @@ RESULTS = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class AuditConfig:
+class AuditConfig(AuditOptions):
     """Everything that may be chosen in an audit, beside the study and its files.
 
     Attributes
     ----------
-    input, asking, reading, report
-        See the records; `asking` is None where no model is asked.
+    asking
+        How the model that writes is asked; None where none is.
     options
         The study's own options, name → value: level, seed, …. `portrayal audit STUDY --help` and
         the reference of the command line list them.
@@ -46,14 +44,11 @@ class AuditConfig:
     --------
     >>> from portrayal.studies.study import Options
     >>> config = AuditConfig.of({"level": 0.9, "columns": {"text": "story"}}, Options, "a study")
-    >>> config.input.columns, config.options
+    >>> config.columns, config.options
     ({'text': 'story'}, {'level': 0.9})
     """
 
-    input: InputConfig = field(default_factory=InputConfig)
     asking: Asking | None = None
-    reading: ReadingConfig = field(default_factory=ReadingConfig)
-    report: ReportConfig = field(default_factory=ReportConfig)
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -92,13 +87,7 @@ class AuditConfig:
                 if isinstance(value, Mapping) and isinstance(in_file.get(name), Mapping)
             }
             options_given = {**in_file, **options_given, **both}
-        tables = {
-            "input": InputConfig,
-            "asking": Asking,
-            "reading": ReadingConfig,
-            "report": ReportConfig,
-            "options": study,
-        }
+        tables: dict[str, type] = {"audit": AuditOptions, "asking": Asking, "options": study}
         default = {option.name: option.default for option in dataclasses.fields(study)}
         table_of = {f.name: name for name, of in tables.items() for f in dataclasses.fields(of)}
         records: dict[str, dict[str, Any]] = {name: {} for name in tables}
@@ -107,14 +96,13 @@ class AuditConfig:
             check_known(name, table_of, whose, default)
             into = records[table_of[name]]
             if part:
-                into.setdefault(name, {})
-                into[name] = {**into[name], part: value}
+                into[name] = {**into.get(name, {}), part: value}
             # By type as well: 1 equals True and 1.0, which mean other things
             elif value is not None and (
                 type(value) is not type(default.get(name)) or value != default[name]
             ):
                 into[name] = value
-        asking, options = records["asking"], records["options"]
+        audit, asking, options = records.values()
         model = asking.get("model")
         # Options of asking without a model: refused, as texts that are there were asked otherwise
         unasked = [name for name in ("prompts", "samples", "batch", "arm") if name in asking]
@@ -125,23 +113,17 @@ class AuditConfig:
                 f"--{unasked[0]} says what to ask a model: give --model, or leave it out. Texts "
                 "that are there say their prompts, and who is in them, by their columns."
             )
-        reading = records["reading"]
         study_options: dict[str, Any] = default | options
-        reading["classifier_settings"] = classifier_settings(
-            [study_options.get("classifier")], reading.get("classifier_settings", {}), asking
+        audit["classifier_settings"] = classifier_settings(
+            [study_options.get("classifier")], audit.get("classifier_settings", {}), asking
         )
         for reader in ("labeler", "factor"):
-            settings = reading.get(f"{reader}_settings", {})
+            settings = audit.get(f"{reader}_settings", {})
             if study_options.get(f"{reader}_model") is None:
                 refuse_settings(f"{reader}_settings.{{}}", settings, f"--{reader}-model")
-            reading[f"{reader}_settings"] = {**pace_of(asking), **settings}  # own settings win
-        return cls(
-            input=InputConfig(**records["input"]),
-            asking=model if isinstance(model, Asking) else Asking(**asking) if model else None,
-            reading=ReadingConfig(**reading),
-            report=ReportConfig(**records["report"]),
-            options=options,
-        )
+            audit[f"{reader}_settings"] = {**pace_of(asking), **settings}  # own settings win
+        whom = model if isinstance(model, Asking) else Asking(**asking) if model else None
+        return cls(asking=whom, options=options, **audit)
 
     def tables(self) -> dict[str, dict[str, Any]]:
         """Return what a run keeps of it beside the study's options, for `of` to read again.
@@ -149,29 +131,18 @@ class AuditConfig:
         That is whatever is not the default; without what no file can hold, such as functions.
         """
         written: dict[str, dict[str, Any]] = {}
-        for name, kind in _TABLES.items():
-            record = getattr(self, name)
-            names = [option.name for option in dataclasses.fields(kind) if record is not None]
-            default = kind()
-            plain_values = {
-                option_name: _plain(getattr(record, option_name)) for option_name in names
-            }
-            written[name] = {
-                option_name: value
-                for option_name, value in plain_values.items()
+        for name, default in (("audit", AuditOptions()), ("asking", AskingConfig())):
+            record = self if name == "audit" else self.asking
+            written[name] = {}
+            for option in dataclasses.fields(default) if record is not None else ():
+                value = _plain(getattr(record, option.name))
                 # What is the default is not kept, so that a file says what was chosen
-                if option_name not in OF_THE_MOMENT
-                and value not in (None, _plain(getattr(default, option_name)))
-            }
-        return {name: table_values for name, table_values in written.items() if table_values}
-
-
-_TABLES: dict[str, type] = {
-    "input": InputConfig,
-    "asking": AskingConfig,
-    "reading": ReadingConfig,
-    "report": ReportConfig,
-}
+                if option.name not in OF_THE_MOMENT and value not in (
+                    None,
+                    _plain(getattr(default, option.name)),
+                ):
+                    written[name][option.name] = value
+        return {name: values for name, values in written.items() if values}
 
 
 def _plain(value: Any) -> Any:
@@ -192,7 +163,7 @@ def read_options(path: str | Path, study: type, whose: str) -> dict[str, Any]:
     Parameters
     ----------
     path
-        A file with the tables input, asking, reading, report and options, as `audit.toml` has.
+        A file with the tables audit, asking and options, as `audit.toml` has.
     study, whose
         See `AuditConfig.of`.
 
@@ -226,8 +197,7 @@ def read_options(path: str | Path, study: type, whose: str) -> dict[str, Any]:
         return make_dataclass(kind.__name__, keys)
 
     asking = schema(AskingConfig)
-    kinds = {name: schema(kind, asking) for name, kind in _TABLES.items() if name != "asking"}
-    kinds |= {"asking": asking, "options": schema(study)}
+    kinds = {"audit": schema(AuditOptions, asking), "asking": asking, "options": schema(study)}
     file = read_datafile(path)
     if file.table.get("study", whose) != whose:
         raise file.wrong(("study",), f"expected {whose!r}; got {file.table['study']!r}.")

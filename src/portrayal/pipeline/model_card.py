@@ -170,13 +170,11 @@ def _readers(view: View) -> Iterator[Said]:
     erring = ((e, errors) for e in _judged(view) if (errors := e.without_errors) is not None)
     for e, errors in islice(erring, 1):
         form = form_of(e)
-        moved_to = f"{fmt.number(errors.value, form)} without them"
-        yield (
-            f"How far its errors could move a value: {fmt.number(e.value, form)} as read, "
-            f"{moved_to} ({fmt.span(errors.low, errors.high, form)}).",
-            "estimates.parquet",
-            (e,),
-        )
+        as_read, corrected = fmt.number(e.value, form), fmt.number(errors.value, form)
+        bounds = fmt.span(errors.low, errors.high, form)
+        sentence = f"How far its errors could move a value: {as_read} as read, {corrected} "
+        sentence += f"without them ({bounds})."
+        yield sentence, "estimates.parquet", (e,)
 
 
 def _groups(view: View) -> Iterator[Said]:
@@ -186,11 +184,8 @@ def _groups(view: View) -> Iterator[Said]:
             values.setdefault(name, {})[value] = None
     for name, group_values in values.items():
         shown_values = list(group_values)[:20] + ["others"] * (len(group_values) > 20)
-        yield (
-            f"Groups by {name.replace('_', ' ')}: {fmt.listed(shown_values)}.",
-            "estimates.parquet",
-            (),
-        )
+        sentence = f"Groups by {name.replace('_', ' ')}: {fmt.listed(shown_values)}."
+        yield sentence, "estimates.parquet", ()
 
 
 def _metrics(view: View) -> Iterator[Said]:
@@ -209,10 +204,8 @@ def _uncertainty(view: View) -> Iterator[Said]:
         sentence = f"Intervals at {fmt.level(view.level)}: {fmt.listed(methods[:4])}. {words}"
         yield sentence, "estimates.parquet", ()
         tests = list(dict.fromkeys(e.tests[0].method for e in judged))
-        sentence = (
-            f"Tests: {fmt.listed(tests[:4])}; q by Benjamini and Hochberg among all that the "
-        )
-        yield sentence + "report may state.", "estimates.parquet", ()
+        sentence = f"Tests: {fmt.listed(tests[:4])}; q by Benjamini and Hochberg among all that"
+        yield f"{sentence} the report may state.", "estimates.parquet", ()
     options = sorted((k, v) for k, v in view.options.items() if v != [])
     sentence = ", ".join(f"{name} {value}" for name, value in options)
     yield f"Options of the audit: {sentence}.", "audit.toml", ()

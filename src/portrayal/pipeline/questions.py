@@ -50,14 +50,10 @@ there are: Black, White.
         for key, value in question.where.items():
             if key not in values:  # a stratum of the measure's own, which only the measure knows
                 continue
-            values_of_key = sorted(values[key])
-            unknown = [
-                side for side in sides_of(value) if side not in (*values_of_key, ALL, OTHERS)
-            ]
-            if unknown:
-                raise OptionError(
-                    f"{option}: no {key} is {unknown[0]!r}; there are: {_some(values_of_key)}."
-                )
+            names = sorted(values[key])
+            for side in sides_of(value):
+                if side not in (*names, ALL, OTHERS):
+                    raise OptionError(f"{option}: no {key} is {side!r}; there are: {_some(names)}.")
 
 
 def asked_when(run: Run, questions: Sequence[Question]) -> list[dict[str, Any]]:
@@ -77,10 +73,8 @@ def asked_when(run: Run, questions: Sequence[Question]) -> list[dict[str, Any]]:
     audited = bool(first) or run.estimates_path.is_file()
     earlier = run.settings().get("questions", []) if run.settings_path.is_file() else []
     first_asked = {Question.of(record["text"]).key: record for record in earlier}
-    now: dict[str, Any] = {
-        "on": datetime.now(tz=UTC).date().isoformat(),
-        "after_an_audit": audited,
-    }
+    today = datetime.now(tz=UTC).date().isoformat()
+    now: dict[str, Any] = {"on": today, "after_an_audit": audited}
     if first:
         now["first_audit"] = first
     # The first day stays, also when a question is put in other words

@@ -118,12 +118,10 @@ def replicate(
     written = {"texts": kept / "texts.jsonl", "reference": kept / "reference.jsonl"}
     counts = dict.fromkeys(written, 0)
     with ExitStack() as stack:
-        files = {
-            part: stack.enter_context(
-                stack.enter_context(replacing(path)).open("w", encoding="utf-8")
-            )
-            for part, path in written.items()
-        }
+        files = {}
+        for part, path in written.items():
+            temporary = stack.enter_context(replacing(path))
+            files[part] = stack.enter_context(temporary.open("w", encoding="utf-8"))
         # Into two files of one form, as the authors' files differ and an audit takes one
         for row, part in _rows(Path(data), spec, names, left_out):
             if part in files:
@@ -158,11 +156,8 @@ def replicate(
         for name, printed in reading["printed"].items():
             rate, label = score.rates[name], name.replace("_", " ")
             percents = [None if v is None else 100 * v for v in (rate.value, rate.low, rate.high)]
-            figures.append(
-                PublishedFigure(
-                    reading["place"], "All", reading["model"], label, printed, *percents
-                )
-            )
+            of = reading["place"], "All", reading["model"], label
+            figures.append(PublishedFigure(*of, printed, *percents))
     return Replication(run, tuple(figures), tuple(spec["why"]), tuple(left_out))
 
 
@@ -181,10 +176,8 @@ def _rows(
         except DataError as error:
             left_out.append(str(error))
             continue
-        kind = next(
-            (file_kind for file_kind in spec["files"] if {*file_kind["has"]} <= {*source.columns}),
-            None,
-        )
+        fitting = (kind for kind in spec["files"] if {*kind["has"]} <= {*source.columns})
+        kind = next(fitting, None)
         if kind is None:
             left_out.append(f"{path}: columns {', '.join(source.columns)}")
             continue
@@ -196,9 +189,7 @@ def _rows(
         part = constants.pop("part", "texts")
         columns = {column: field for field, column in kind.get("columns", {}).items()}
         for row in source.rows():
-            cells = constants | {
-                columns.get(name, name): value for name, value in row.items() if name
-            }
+            cells = constants | {columns.get(name, name): row[name] for name in row if name}
             if "model" in cells:
                 cells["model"] = models.get(str(cells["model"]), cells["model"])
             yield cells, part

@@ -98,10 +98,13 @@ class Design:
         """Refuse what cannot be simulated."""
         if self.kind not in KINDS:
             raise OptionError(f"a design is one of {', '.join(KINDS)}; got {self.kind!r}.")
-        for name, least in (("blocks", 1), ("tests", 1)):
-            check_count(name, getattr(self, name), minimum=least)
-        for number in self.sides:
-            check_count("texts", number, minimum=1)
+        counts = (
+            ("blocks", self.blocks),
+            ("tests", self.tests),
+            *(("texts", n) for n in self.sides),
+        )
+        for name, number in counts:
+            check_count(name, number, minimum=1)
         check_level(self.level)
         if self.icc is not None and not 0 <= self.icc < 1:
             raise OptionError(f"icc is a correlation of 0 or more, below 1; got {self.icc!r}.")
@@ -243,9 +246,8 @@ def power(design: Design, seed: int = 0) -> float:
     if design.kind == "difference":
         p, right = _difference(design, rng)
     else:
-        if design.people.share * design.blocks * design.sides[0] * max(design.effect, 1.0) < (
-            FEW_PEOPLE
-        ):
+        n_people = design.blocks * design.sides[0] * max(design.effect, 1.0)
+        if design.people.share * n_people < FEW_PEOPLE:
             return 0.0
         p, right = (_share if design.kind == "share" else _ratio)(design, rng)
     # A significant effect on the wrong side is no success

@@ -77,9 +77,8 @@ def plan(
         )
     if not effects:
         raise OptionError("give at least one effect to find, such as 1.5.")
-    of_texts = blocks is not None
     first = Design(kind=kind, effect=effects[0], blocks=blocks or FEW_PROMPTS, **design)
-    vary: Literal["texts", "blocks"] = "texts" if of_texts else "blocks"
+    vary: Literal["texts", "blocks"] = "blocks" if blocks is None else "texts"
     return [_needed(replace(first, effect=effect), vary, target_power, seed) for effect in effects]
 
 

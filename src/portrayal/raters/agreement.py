@@ -396,11 +396,8 @@ def agreement(
     settled_texts = {text_id for text_id, _, _ in answers}
     for model in models.raters:
         of_model = models.texts(model)
-        both = {
-            question: answer
-            for question, answer in answers.items()
-            if question[0] in of_model and question[2] in names
-        }
+        of_both = (place for place in answers if place[0] in of_model and place[2] in names)
+        both = {place: answers[place] for place in of_both}
         # What people settle on stands against the model as one rater.
         rows = [row for row in models.rows if row.rater == model and row.text_id in settled_texts]
         rows += [Label(*question, answer, PEOPLE) for question, answer in both.items() if answer]

@@ -80,16 +80,14 @@ def drawn(
             if unit in rates:
                 rates[unit].append(n_of[name] / len(units))
     # Mixed, since a sheet in the order of strata would tell raters what is compared
-    names = list(rates)
-    order = np.random.default_rng(seed).permutation(len(names))
-    texts = {names[i]: _chance(rates[names[i]]) for i in order.tolist()}
+    names, texts = list(rates), {}
+    for i in np.random.default_rng(seed).permutation(len(names)).tolist():
+        of_strata = rates[names[i]]
+        # A unit is missed where all of its strata miss it
+        missed = math.prod(1.0 - rate for rate in of_strata)
+        texts[names[i]] = of_strata[0] if len(of_strata) == 1 else 1.0 - missed
     counts = {name: (len(units), n_of[name]) for name, units in units_of.items()}
     return Draw(about, texts, counts, width)
-
-
-def _chance(rates: Sequence[float]) -> float:
-    """Chance of a unit by those of its strata: it is missed where all of them miss it."""
-    return rates[0] if len(rates) == 1 else 1.0 - math.prod(1.0 - rate for rate in rates)
 
 
 def evenly(n: int, sizes: Sequence[int]) -> list[int]:

@@ -156,26 +156,33 @@ def read_labels(*tables: Tabular) -> Labels:
     draws: dict[Unit, tuple[str, float | None]] = {}
     sources: list[str] = []
     for table in tables:
-        source = str(table) if isinstance(table, (str, Path)) else open_source(table).name
-        sources.append(source)
-        draw_path, is_empty = _draw_path(table), True
-        if draw_path is not None:
-            for number, cells in enumerate(read_table(draw_path, DRAWN_COLUMNS), 2):
-                chance = _chance(cells["chance"], f"{draw_path}: row {number}")
-                draws[cells["text_id"], cells["unit"]] = cells["prompt_id"], chance
+        source, is_empty = str(table) if isinstance(table, (str, Path)) else "", True
+        sources.append(source or open_source(table).name)
+        # What was drawn stands beside a sheet, whose name is that of the draw and of the rater
+        stem = Path(source).stem
+        while "-" in stem:
+            stem = stem.rpartition("-")[0]
+            draw_path = Path(source).with_name(f"{stem}-{DRAWN}.csv")
+            if draw_path.is_file():
+                for number, cells in enumerate(read_table(draw_path, DRAWN_COLUMNS), 2):
+                    chance = _chance(cells["chance"], f"{draw_path}: row {number}")
+                    draws[cells["text_id"], cells["unit"]] = cells["prompt_id"], chance
+                break
         # The header is row 1, as in a spreadsheet
         for number, cells in enumerate(read_table(table, NEEDED, _ADVICE), 2):
             if not cells["label"].strip():
                 continue
-            is_empty, label = False, _label(cells, f"{source}: row {number}")
+            is_empty, label = False, _label(cells, f"{sources[-1]}: row {number}")
             first = rows.setdefault((label.rater, label.text_id, label.unit, label.field), label)
             if first.value != label.value:
                 raise DataError(
-                    f"{source}: row {number}: {label.rater!r} says {label.value!r} of "
+                    f"{sources[-1]}: row {number}: {label.rater!r} says {label.value!r} of "
                     f"{label.text_id!r} here and {first.value!r} above; keep one of both."
                 )
         if is_empty:
-            raise DataError(f"{source}: no row has a label; read it once raters have labelled.")
+            raise DataError(
+                f"{sources[-1]}: no row has a label; read it when raters have labelled."
+            )
     labels = []
     for row in rows.values():
         prompt_id, chance = draws.get((row.text_id, row.unit), (row.prompt_id, row.chance))
@@ -194,21 +201,6 @@ def read_labels(*tables: Tabular) -> Labels:
 _ADVICE = f"A label file has the columns {', '.join(COLUMNS)}, of which {', '.join(NEEDED)} must be"
 
 
-def _draw_path(table: Tabular) -> Path | None:
-    """The file of what was drawn beside a sheet, which is named as it but for the rater."""
-    if not isinstance(table, (str, Path)):
-        return None
-    path = Path(table)
-    stem = path.stem
-    # A rater's name may have hyphens too
-    while "-" in stem:
-        stem = stem.rpartition("-")[0]
-        draw_path = path.with_name(f"{stem}-{DRAWN}.csv")
-        if draw_path.is_file():
-            return draw_path
-    return None
-
-
 def _label(cells: Mapping[str, str], line: str) -> Label:
     """One row of a label file."""
     value, kind = cells["label"].strip(), cells.get("kind") or KINDS[0]
@@ -221,13 +213,10 @@ def _label(cells: Mapping[str, str], line: str) -> Label:
                 f"{line}: {cells['field']} is {value!r}; expected F, M, NB, Unspecified or Unsure."
             )
         value = gender
-    more = {name: cells.get(name, "") for name in ("prompt_id", "note", "at")}
-    return Label(
-        *(cells["text_id"], cells.get("unit", ""), cells["field"], value, cells["rater"]),
-        chance=_chance(cells.get("chance", ""), line),
-        kind=kind,
-        **more,
-    )
+    of_text = cells["text_id"], cells.get("unit", ""), cells["field"]
+    prompt_id, note, time = (cells.get(name, "") for name in ("prompt_id", "note", "at"))
+    chance = _chance(cells.get("chance", ""), line)
+    return Label(*of_text, value, cells["rater"], prompt_id, chance, note, time, kind)
 
 
 def _chance(cell: str, line: str) -> float | None:
@@ -300,10 +289,8 @@ def majority(answers: Iterable[Answer]) -> Answer | None:
     ('F', None)
     """
     counts = Counter(answers)
-    for value, count in counts.most_common(1):
-        if 2 * count > counts.total():
-            return value
-    return None
+    most = (value for value, count in counts.most_common(1) if 2 * count > counts.total())
+    return next(most, None)
 
 
 @dataclass(frozen=True)

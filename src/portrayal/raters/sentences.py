@@ -9,6 +9,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
 from importlib.resources import files
 from pathlib import Path
@@ -262,15 +263,10 @@ class SentenceLabels:
         """Plain values."""
         facts: dict[str, Any] = {"path": str(self.path)}
         for name, one in (("kappa_all", self.kappa_all), ("kappa_kept", self.kappa_kept)):
-            bounds = one.interval
-            facts[name] = {
-                "value": one.value,
-                "low": None if bounds is None else bounds.low,
-                "high": None if bounds is None else bounds.high,
-                "n_entries": one.n_items,
-                "n_raters": len(one.raters),
-                "why": one.undefined or one.no_interval,
-            }
+            bounds = {end: getattr(one.interval, end, None) for end in ("low", "high")}
+            facts[name] = {"value": one.value, **bounds, "n_entries": one.n_items}
+            facts[name]["n_raters"] = len(one.raters)
+            facts[name]["why"] = one.undefined or one.no_interval
         return facts | {"counts": dict(self.counts)}
 
 
@@ -352,10 +348,8 @@ def merge_labels(
         if all(ballots) and NA not in ballots:
             pairs = zip(raters, (target, *ballots), strict=True)
             prompt_id = row.get("sentence_id") or ""
-            votes += [
-                Label(name, "", KEPT, value, rater, prompt_id, note=outcome)
-                for rater, value in pairs
-            ]
+            label_of = partial(Label, name, "", KEPT, prompt_id=prompt_id, note=outcome)
+            votes += [label_of(value, rater) for rater, value in pairs]
         if outcome == KEPT:
             value = "1" if label == AGENTIC else "0"
             decided.append({**row, "label": value, "votes": " ".join([target, *ballots])})
@@ -460,27 +454,25 @@ def split_labelled(
         # A unit goes where its first entry falls; parts may be larger by a twin
         part_of[units[i]] = PARTS[sum(n_placed >= edge for edge in edges)]
         n_placed += size[units[i]]
-    parts_of: dict[str, set[str]] = {}
-    for entry, name in zip(entries, names, strict=True):
-        if "sentence_id" in entry:
-            parts_of.setdefault(entry["sentence_id"], set()).add(part_of[name])
+    of_parts = [part_of[name] for name in names]
+    placed = zip((entry.get("sentence_id") for entry in entries), of_parts, strict=True)
+    in_parts = dict.fromkeys((sentence, part) for sentence, part in placed if sentence)
     paths, counts = {}, {}
     out.mkdir(parents=True, exist_ok=True)
     for part in PARTS:
-        items = [entry for entry, name in zip(entries, names, strict=True) if part_of[name] == part]
+        items = [entry for entry, its in zip(entries, of_parts, strict=True) if its == part]
         paths[part] = out / f"{part}.jsonl"
         lines = (json.dumps(entry, ensure_ascii=False) + "\n" for entry in items)
         write_atomically(paths[part], "".join(lines))
         agentic = sum(entry["label"] for entry in items)
         counts[part] = {"entries": len(items), "agentic": agentic, "communal": len(items) - agentic}
-    n_shared = sum(len(parts) > 1 for parts in parts_of.values())
+    # Sentences whose paraphrases stand in two parts
+    n_shared = sum(n > 1 for n in Counter(sentence for sentence, _ in in_parts).values())
     card = out / "data-card.md"
     table = [f"| {name} | {' | '.join(map(str, row.values()))} |" for name, row in counts.items()]
     steps = ""
     for step, values in (facts or {}).items():
-        lines = (
-            f"* {key.replace('_', ' ')}: {_as_words(value)}\n" for key, value in values.items()
-        )
+        lines = (f"* {key.replace('_', ' ')}: {_as_words(x)}\n" for key, x in values.items())
         steps += f"## {step.capitalize()}\n\n{''.join(lines)}\n"
     words = FILES.joinpath("data-card.md").read_text(encoding="utf-8")
     pairs = "stay in one part" if together else "may be in different parts"

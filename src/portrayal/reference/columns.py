@@ -84,7 +84,10 @@ class NameColumns:
             if key in cells:
                 raise OptionError(f"{key} is given twice: {cells[key]!r} and {value!r}.")
             cells[key] = value
-        several = {key: _parts(cells.pop(key, "")) for key in ("group", "groups")}
+        several = {
+            key: tuple(filter(None, map(str.strip, cells.pop(key, "").split("|"))))
+            for key in ("group", "groups")
+        }
         if several["group"] and several["groups"]:
             raise OptionError("give either group (a column that says it) or groups (one each).")
         return cls(cells.pop("name", None), cells.pop("count", None), **several, where=cells)
@@ -94,10 +97,6 @@ class NameColumns:
         """Every column that is named."""
         single = tuple(column for column in (self.name, self.count) if column)
         return (*single, *self.group, *self.groups, *self.where)
-
-
-def _parts(text: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in text.split("|") if part.strip())
 
 
 @dataclass(frozen=True)
@@ -159,23 +158,18 @@ def guess_columns(
     name = explicit.name or first_of(free, headers["name"]) or most
     # Each column has one role: what is taken as names is no group
     free.pop(name or "", None)
-    count = explicit.count
-    if count is None:
-        count = first_of(free, headers["count"])
-        free.pop(count or "", None)
+    count = explicit.count or first_of(free, headers["count"])
+    free.pop(count or "", None)
     if name is None:
         raise DataError(_expected(file, "a column of names (letters)", summaries))
     group = explicit.group or (() if explicit.groups else _group_of(free, file))
     groups = explicit.groups if explicit.groups or group else _groups_of(free)
     if not group and not groups:
-        raise DataError(
-            _expected(
-                file,
-                "a column 'name' and either a column that says the group or columns named after "
-                "races or other groups, with numbers",
-                summaries,
-            )
+        need = (
+            "a column 'name' and either a column that says the group or columns named after races "
+            "or other groups, with numbers"
         )
+        raise DataError(_expected(file, need, summaries))
     return NameColumns(name, count, group, groups, explicit.where)
 
 

@@ -58,8 +58,8 @@ def race_group(label: str) -> str | None:
 def share_columns(columns: list[str]) -> dict[str, str]:
     """Return the columns named after a race, with the group that each one names."""
     stems = {column: _UNIT.sub("", header_key(column)) for column in columns}
-    named = {column: stem for column, stem in stems.items() if stem and not stem.isdigit()}
-    return {column: _GROUP[stem] for column, stem in named.items() if stem in _GROUP}
+    words = {column: stem for column, stem in stems.items() if stem and not stem.isdigit()}
+    return {column: _GROUP[stem] for column, stem in words.items() if stem in _GROUP}
 
 
 def unit_of(columns: list[str]) -> str | None:
@@ -453,8 +453,8 @@ def _seen(relation: Any) -> list[ColumnSummary]:
             f"coalesce(max({number}), 0), "
             f"count(*) FILTER ({number} <> round({number}))]::DOUBLE[]"
         )
-    named = (f"{query} AS c{k}" for k, query in enumerate(queries))
-    counts = cells.aggregate(", ".join(named)).fetchall()[0]
+    selection = ", ".join(f"{query} AS c{k}" for k, query in enumerate(queries))
+    counts = cells.aggregate(selection).fetchall()[0]
     columns_seen = []
     for column, counted in zip(columns, counts, strict=True):
         n, numbers, letters, distinct, low, high, broken = counted

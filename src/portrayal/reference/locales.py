@@ -6,6 +6,7 @@ are compared with. `en-US` ships; one of your own is a folder with `locale.toml`
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
@@ -127,10 +128,8 @@ class Locale:
 
     def every(self, *kinds: str) -> frozenset[str]:
         """Return all words of some lists, such as "titles" or "places"."""
-        lists: list[Lists] = [getattr(self, kind) for kind in kinds]
-        return frozenset[str]().union(
-            *(words for kind_lists in lists for words in kind_lists.values())
-        )
+        lists = (getattr(self, kind).values() for kind in kinds)
+        return frozenset[str]().union(*chain.from_iterable(lists))
 
     @property
     def spec(self) -> str:

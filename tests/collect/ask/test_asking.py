@@ -14,7 +14,7 @@ from portrayal.cli.options import given, record
 from portrayal.cli.studies import prompt_options, split_prompt_options
 from portrayal.collect.ask import Asking, CollectReport, CostEstimate, Retry, Usage, ask_model
 from portrayal.collect.ask.asking import prompts_of
-from portrayal.config import ReadingConfig, classifier_settings, options_of
+from portrayal.config import AuditOptions, classifier_settings, options_of
 from portrayal.errors import DataError, OptionError, UnknownNameError
 from portrayal.run import Run
 from servers.batch_server import BatchServer
@@ -40,7 +40,7 @@ def _report(**more):
     return CollectReport(**(given | more))
 
 
-SETTINGS = options_of(ReadingConfig).values()
+SETTINGS = [o for n, o in options_of(AuditOptions).items() if n.endswith("_settings")]
 HOW = record(
     [
         *asking_options("model", "samples", limits=("parameters", "rpm", "budget"), samples=3),

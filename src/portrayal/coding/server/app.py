@@ -263,9 +263,8 @@ class _Views:
                 raise OptionError("a click is an object.")
             # Who speaks stands in the page, not in the cookie: another tab may have changed the
             # rater
-            name, does = unpack(
-                self.gate.signed(str(click.get("reader", "")), self._session(request))
-            )
+            signed = self.gate.signed(str(click.get("reader", "")), self._session(request))
+            name, does = unpack(signed)
 
             def work() -> dict[str, Any]:
                 return act(self.desk.reader(name, does), click)

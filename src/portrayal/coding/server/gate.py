@@ -124,8 +124,9 @@ def take_address(
         # Readable by the owner alone from the first moment; chmod afterwards would come too late
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            facts = {"port": address.port, "token": address.token, "secret": address.secret}
-            json.dump(facts, stream)
+            json.dump(
+                {name: getattr(address, name) for name in ("port", "token", "secret")}, stream
+            )
     return address
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from portrayal.coding.project import CodingItem, ItemPerson
@@ -164,21 +165,10 @@ class Pages:
             votes = sum(code.name in one["codes"] for one in other_raters)
             # What all raters gave is set beforehand; an adjudicator's own answer goes before
             agreed = answer is None and 0 < votes == len(other_raters)
-            rows.append(
-                {
-                    "key": code.key,
-                    "name": code.name,
-                    "definition": " ".join(code.definition.split()),
-                    "source": code.source,
-                    "examples": code.examples,
-                    "shortcut": shortcuts[code.key],
-                    "set": answer == "1" or agreed,
-                    "agreed": agreed,
-                    "votes": f"{votes} of {len(other_raters)}"
-                    if 0 < votes < len(other_raters)
-                    else "",
-                }
-            )
+            divided = 0 < votes < len(other_raters)
+            page = {"shortcut": shortcuts[code.key], "set": answer == "1" or agreed}
+            page |= {"agreed": agreed, "votes": f"{votes} of {len(other_raters)}" * divided}
+            rows.append(asdict(code) | page | {"definition": " ".join(code.definition.split())})
         return rows
 
     def _fields(
@@ -195,17 +185,9 @@ class Pages:
                 {"value": word, "shortcut": next(digits, ""), "chosen": word == value}
                 for word in field.choices
             ]
-            rows.append(
-                {
-                    "key": field.key,
-                    "label": field.name,
-                    "help": " ".join(field.definition.split()),
-                    "choices": choices,
-                    "value": value or "",
-                    "needed": field.key in needed,
-                    "shortcut": "" if choices else next(letters, ""),
-                }
-            )
+            page = {"choices": choices, "value": value or "", "needed": field.key in needed}
+            page["shortcut"] = "" if choices else next(letters, "")
+            rows.append(asdict(field) | page | {"definition": " ".join(field.definition.split())})
         return rows
 
     def _others(self, item: CodingItem) -> Iterator[dict[str, Any]]:
