@@ -21,9 +21,8 @@ from portrayal.measure import Scope
 from portrayal.measure.clustered import corrected_inference
 from portrayal.measure.drawing import draw_for
 from portrayal.measure.pairs.by_hand import corrected_changes, with_hand_scores
-from portrayal.measure.pairs.levels import row_sentences, sentence_levels
-from portrayal.measure.pairs.reading import pair_texts
-from portrayal.measure.pairs.table import FULL, places
+from portrayal.measure.pairs.levels import row_sentences, text_levels
+from portrayal.measure.pairs.table import FULL, pair_texts, places
 from portrayal.raters import HandTable
 from portrayal.run import Run
 
@@ -64,7 +63,7 @@ def true_change(truth: dict[str, Any], n: int, person: str) -> float:
 def rows_of(run: Run, truth: dict[str, Any], n_pairs: int, n: int, reps: int) -> list[str]:
     """Draw labels `reps` times; return a row of the table for each group."""
     paired = pair_texts(run)
-    levels = sentence_levels(row_sentences(paired, 0))
+    levels = text_levels(row_sentences(paired, 0), ["sentence_sentiment"])
     level = next(x for x in levels if x.attribute == "gender" and x.length == FULL)
     place = next(iter(places(paired)))
     found: dict[str, list[tuple[float, ...]]] = {group: [] for group in level.groups}

@@ -8,8 +8,7 @@ import numpy as np
 
 from portrayal.annotate import annotate_run
 from portrayal.measure import Scope
-from portrayal.measure.pairs.reading import pair_texts
-from portrayal.measure.pairs.table import SCORE, SHARE, Deal, Level, Paired, Texts
+from portrayal.measure.pairs.table import SCORE, SHARE, Deal, Level, Paired, Texts, pair_texts
 from portrayal.records import Estimate
 from topic_run import paired_run
 

@@ -11,8 +11,7 @@ from portrayal.annotate.group_words import group_word_settings
 from portrayal.annotate.topics import TopicSettings, fit_topics
 from portrayal.collect import import_texts
 from portrayal.collect.fields import TextFields
-from portrayal.measure.pairs.reading import pair_texts
-from portrayal.measure.pairs.table import Paired
+from portrayal.measure.pairs.table import Paired, pair_texts
 from portrayal.run import Run
 
 FIELDS = TextFields(strata=("pair", "form", "domain", "source"), required=("pair",))

@@ -1,39 +1,50 @@
 """Dealing to an original and all its texts: against loops, and the level of the null's test."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy import stats
 
 from portrayal.measure.pairs.dealing import (
-    deal_words,
     dealing_of,
-    draw_words,
     gap_beyond_pairs,
     null_p,
     pools_of,
 )
 
 
+def dealt(ours: np.ndarray, theirs: np.ndarray, pool: np.ndarray) -> Callable[[Any], list[Any]]:
+    """Return the function that deals single words of groups, (n_rows, M) and (n_pools, M)."""
+    pools, sides = pools_of([pool]), (ours, theirs[pool])
+    rows = [np.repeat(np.arange(len(side)), side.sum(1)) for side in sides]
+    group = np.concatenate([np.repeat(np.tile([0, 1], len(x)), x.ravel()) for x in sides])
+    deal = dealing_of(pools, *rows, np.zeros(len(group), dtype=int))
+
+    def counts(rng: np.random.Generator) -> list[np.ndarray]:
+        words = np.split(group[deal(rng)], [len(rows[0])])
+        both = [
+            np.bincount(2 * row + of, minlength=2 * len(ours)).reshape(-1, 2)
+            for row, of in zip(rows, words, strict=True)
+        ]
+        return [both[0], both[1][pools.first]]
+
+    return counts
+
+
 def test_a_dealing_keeps_sizes_and_pools_and_is_uniform() -> None:
     rng, pool = np.random.default_rng(0), np.array([0, 0, 1])
     ours, theirs = np.array([[2, 1], [0, 3], [4, 4]]), np.array([[5, 0], [1, 1]])
-    mean = np.zeros(3)
+    deal, mean = dealt(ours, theirs, pool), np.zeros(3)
     for _ in range(2000):
-        a, b = deal_words(ours, theirs, pool, rng)
+        a, b = deal(rng)
         assert (a.sum(1) == ours.sum(1)).all()
         assert (b.sum(1) == theirs.sum(1)).all()
         assert (a[:2].sum(0) + b[0] == [7, 4]).all()
         assert (a[2] + b[1] == [5, 5]).all()
         mean += a[:, 0] / 2000
     assert mean == pytest.approx([3 * 7 / 11, 3 * 7 / 11, 4], abs=0.1)
-
-
-def test_words_are_drawn_from_what_a_row_holds() -> None:
-    rng, held = np.random.default_rng(1), np.array([[4, 1], [0, 3]])
-    for _ in range(50):
-        drawn = draw_words(held, np.array([2, 3]), rng)
-        assert drawn.sum(1).tolist() == [2, 3]
-        assert (drawn <= held).all()
 
 
 def test_all_rows_of_a_pool_read_the_same_dealt_original() -> None:
@@ -112,8 +123,8 @@ def test_the_level_holds_with_many_texts_of_an_original() -> None:
         sizes = rng.poisson(8, 240), rng.poisson(8, 30)
         first = rng.binomial(sizes[0], source[pool]), rng.binomial(sizes[1], source)
         ours, theirs = (np.stack([a, n - a], 1) for a, n in zip(first, sizes, strict=True))
-        dealt = [deal_words(ours, theirs, pool, rng) for _ in range(39)]
-        draws = np.array([_change(a, b, pool) for a, b in dealt])
+        deal = dealt(ours, theirs, pool)
+        draws = np.array([_change(*deal(rng), pool) for _ in range(39)])
         rejected += null_p(_change(ours, theirs, pool), draws) < 0.05
     assert rejected <= stats.binom.ppf(0.995, reps, 0.05)
 

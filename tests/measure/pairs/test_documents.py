@@ -14,8 +14,7 @@ from portrayal.measure.pairs.changes import PAIRED_DISTANCE, PREJUDICE_RATE
 from portrayal.measure.pairs.documents import NULL, document_levels, pertinent_shares
 from portrayal.measure.pairs.estimates import FEW_TO_EXCHANGE, ONE_EACH
 from portrayal.measure.pairs.levels import row_sentences
-from portrayal.measure.pairs.reading import pair_texts
-from portrayal.measure.pairs.table import EQUAL, FULL, Level, Paired
+from portrayal.measure.pairs.table import EQUAL, FULL, Level, Paired, pair_texts
 from portrayal.measure.pairs.topics import Topics, read_topics, topic_use
 from portrayal.run import Run
 from support import needs

@@ -10,8 +10,7 @@ from scipy.optimize import linprog
 
 from paired_world import level, made, one, original, quick, read, rows, scores
 from portrayal.measure.pairs.changes import PAIRED_DISTANCE, distances
-from portrayal.measure.pairs.dealing import deal_words
-from portrayal.measure.pairs.levels import row_sentences, sentence_levels, word_levels
+from portrayal.measure.pairs.levels import row_sentences, text_levels
 from portrayal.measure.pairs.table import FULL
 
 NAN = float("nan")
@@ -21,7 +20,7 @@ def test_equations_1_and_2_from_texts(tmp_path: Path) -> None:
     """Three female words and one male of four; one of each of two; none at all."""
     human = [original("a", "He met her."), original("b", "It rained. Her son left.")]
     ours = [made("a", "She saw her mother. He left."), made("b", "It rained.")]
-    found = word_levels(row_sentences(read(tmp_path / "run", human, ours), 0))
+    found = text_levels(row_sentences(read(tmp_path / "run", human, ours), 0))
     full = next(x for x in found if x.length == FULL)
     assert full.groups == ("F", "M")
     np.testing.assert_allclose(full.generated[0], [[3 / 4, 1 / 4], [NAN, NAN]])
@@ -100,7 +99,9 @@ def test_sentences_belong_to_the_group_with_most_of_its_words(tmp_path: Path) ->
     human = [original("a", "He was good. She was awful. His wife told her.")]
     ours = [made("a", "He himself and his women were bad. She and he were great.")]
     paired = read(tmp_path / "run", human, ours, sentiment=True)
-    full = next(x for x in sentence_levels(row_sentences(paired, 0)) if x.length == FULL)
+    full = next(
+        x for x in text_levels(row_sentences(paired, 0), ["sentence_sentiment"]) if x.length == FULL
+    )
     assert (full.name, full.worse) == ("sentence_sentiment", -1)
     np.testing.assert_allclose(full.generated[0], [[NAN, -0.7]], atol=1e-5)  # "bad"
     np.testing.assert_allclose(full.reference[0], [[-1.0, 0.7]], atol=1e-5)  # "awful", "good"
@@ -108,19 +109,21 @@ def test_sentences_belong_to_the_group_with_most_of_its_words(tmp_path: Path) ->
     assert found.value == pytest.approx(1.4, abs=1e-5)
 
 
-@given(st.integers(0, 2**32 - 1))
-def test_null_draws_keep_the_words_of_a_pair_and_of_each_text(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    ours, theirs = rng.integers(0, 6, (2, 8, 3))
-    pool = rng.integers(0, 4, 8)
-    dealt, left = deal_words(ours, theirs[:4], pool, rng)
-    np.testing.assert_array_equal(dealt.sum(axis=1), ours.sum(axis=1))
-    np.testing.assert_array_equal(left.sum(axis=1), theirs[:4].sum(axis=1))
-    assert (dealt >= 0).all()
-    for number in range(4):
-        mine = pool == number
-        total = ours[mine].sum(axis=0) + theirs[number]
-        np.testing.assert_array_equal(dealt[mine].sum(axis=0) + left[number], total)
+def test_null_draws_keep_the_words_of_a_pair_and_of_each_text(tmp_path: Path) -> None:
+    human = [original("a", "He met her. She left."), original("b", "His son left her.")]
+    ours = [made("a", "She saw her mother. He left.", model=m) for m in "mn"] + [made("b", "He.")]
+    paired = read(tmp_path / "run", human, ours)
+    full = next(x for x in text_levels(row_sentences(paired, 0)) if x.length == FULL)
+    assert full.dealer is not None
+    deal, sizes = full.dealer(paired.pools(all_models=True)), np.array([[4], [4], [1]])
+    words = full.generated[0] * sizes
+    of_originals = full.reference[0] * [[3], [3], [3]]
+    for seed in range(20):
+        mine, other = deal(np.random.default_rng(seed), 0)
+        total = (mine * sizes)[:2].sum(0) + other[0] * 3
+        np.testing.assert_allclose(total, words[:2].sum(0) + of_originals[0])
+        np.testing.assert_array_equal(other[0], other[1])
+        np.testing.assert_allclose(mine[2] + other[2] * 3, words[2] + of_originals[2])
 
 
 def test_null_draws_of_scores_keep_each_groups_scores(tmp_path: Path) -> None:
@@ -128,7 +131,9 @@ def test_null_draws_of_scores_keep_each_groups_scores(tmp_path: Path) -> None:
     human = [original("a", "He was good. He was bad. She was awful.")]
     ours = [made("a", "He was great. She was nice.")]
     paired = read(tmp_path / "run", human, ours, sentiment=True)
-    full = next(x for x in sentence_levels(row_sentences(paired, 0)) if x.length == FULL)
+    full = next(
+        x for x in text_levels(row_sentences(paired, 0), ["sentence_sentiment"]) if x.length == FULL
+    )
     assert full.dealer is not None
     total = full.generated[0] + full.reference[0] * [[1, 2]]
     seen, deal = set(), full.dealer(paired.pools())

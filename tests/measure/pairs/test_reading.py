@@ -7,7 +7,7 @@ import pytest
 
 from paired_world import made, one, original, quick, read
 from portrayal.errors import RunError
-from portrayal.measure.pairs.reading import pair_texts
+from portrayal.measure.pairs.table import pair_texts
 from portrayal.measure.pairs.texts import text_lengths
 from portrayal.run import Run
 from topic_run import paired_run
@@ -34,7 +34,7 @@ OURS = [
 
 def test_every_text_has_one_disposition(tmp_path: Path) -> None:
     paired = read(tmp_path / "run", HUMAN, OURS)
-    assert paired.n_rows == 3
+    assert len(paired.pair) == 3
     assert [paired.pairs[i] for i in paired.pair] == ["a", "a", "b"]
     assert [paired.models[i] for i in paired.model] == ["m", "m", "n"]
     assert [paired.forms[i] for i in paired.form] == ["plain", "biased", "plain"]

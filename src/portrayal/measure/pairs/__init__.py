@@ -8,9 +8,8 @@ mean over pairs is estimated.
 from portrayal.measure.pairs.by_hand import with_hand_scores
 from portrayal.measure.pairs.documents import document_levels
 from portrayal.measure.pairs.estimates import IN_ORIGINALS
-from portrayal.measure.pairs.levels import row_sentences, sentence_levels, word_levels
-from portrayal.measure.pairs.reading import pair_texts
-from portrayal.measure.pairs.table import Paired
+from portrayal.measure.pairs.levels import row_sentences, text_levels
+from portrayal.measure.pairs.table import Paired, pair_texts
 from portrayal.measure.pairs.topics import read_topics
 
 __all__ = [
@@ -20,7 +19,6 @@ __all__ = [
     "pair_texts",
     "read_topics",
     "row_sentences",
-    "sentence_levels",
+    "text_levels",
     "with_hand_scores",
-    "word_levels",
 ]

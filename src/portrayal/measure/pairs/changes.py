@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -55,28 +56,23 @@ def mentioned_changes(level: Level, generated: FloatArray, reference: FloatArray
     return np.where(present, changes(level, generated, reference), np.nan)
 
 
-def _worse_and_better(
-    level: Level, generated: FloatArray, reference: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return the change of each group in either direction, and in which ones it goes: (…, n, 2 M).
+def _directed_changes(level: Level, generated: FloatArray, reference: FloatArray) -> FloatArray:
+    """Return the change of each group where it is for the worse, then for the better: (…, n, 2 M).
 
-    Worse and better separately: ties are neither, so that the two rates need not add up to 1.
+    NaN elsewhere. Worse and better separately: ties are neither, so that the two rates need not add
+    up to 1.
     """
     change = mentioned_changes(level, generated, reference)
     worse = level.worse * change
     sides = np.concatenate([worse > 0, worse < 0], axis=-1)
-    return np.concatenate([change, change], axis=-1), sides
+    return np.where(sides, np.tile(change, 2), np.nan)
 
 
 def _rates(level: Level, generated: FloatArray, reference: FloatArray) -> FloatArray:
-    change, sides = _worse_and_better(level, generated, reference)
-    # A comparison with NaN is False, which would count as a change in neither direction.
-    return np.where(np.isnan(change), np.nan, sides)
-
-
-def _directed_changes(level: Level, generated: FloatArray, reference: FloatArray) -> FloatArray:
-    change, sides = _worse_and_better(level, generated, reference)
-    return np.where(sides, change, np.nan)
+    """Return in which directions each group changes; NaN where it cannot be compared."""
+    change = mentioned_changes(level, generated, reference)
+    is_directed = ~np.isnan(_directed_changes(level, generated, reference))
+    return np.where(np.isnan(np.tile(change, 2)), np.nan, is_directed)
 
 
 def directed(level: Level) -> list[QuantityColumn]:
@@ -201,7 +197,6 @@ GROUP_CHANGE = _measure(
 
 ANSWERED, SAME = "answered", "same headlines"
 _T = "two-sample t test, articles independent"
-_NULL = "no difference between the forms"
 
 _OF = ((DISTANCE, DISTANCE), (RATE, RATE), (DIRECTED_CHANGE, RATE), (CHANGE, CHANGE))
 """What is compared, and what must be defined under both forms for a headline to be matched. Changes
@@ -226,33 +221,34 @@ def prompt_effect(paired: Paired, scope: Scope, base_form: str | None = None) ->
     """
     base = paired.base_form(base_form)
     forms = [form for form in paired.forms if form != base]
-    for quantity, needed in _OF:
-        for level in paired.levels if forms else ():
-            scored = Scored.of(quantity, level)
-            eligible = (scored if needed is quantity else Scored.of(needed, level)).count > 0
-            for model in paired.model_labels:
-                for form in forms:
-                    inside = [
-                        paired.of_model(model) & (paired.form == paired.forms.index(name))
-                        for name in (form, base)
-                    ]
-                    counted = [rows[:, np.newaxis] & (scored.count > 0) for rows in inside]
-                    matched = _in_both(paired, eligible, inside)
-                    for label, sides in (
-                        (ANSWERED, counted),
-                        (SAME, [side & matched for side in counted]),
-                    ):
-                        labels = {
-                            **level.labels,
-                            "model": model,
-                            "form": form,
-                            "domain": ALL,
-                            "source": ALL,
-                            "contrast": f"{form} minus {base}",
-                            "matched": label,
-                            "of": quantity.measure.rpartition(".v")[0],
-                        }
-                        yield from _differences(scored, paired, labels, base, sides, scope)
+    key = paired.pair * len(paired.models) + paired.model
+    for (quantity, needed), level in product(_OF, paired.levels if forms else ()):
+        scored = Scored.of(quantity, level)
+        eligible = (scored if needed is quantity else Scored.of(needed, level)).count > 0
+        for model, form in product(paired.model_labels, forms):
+            inside = [
+                paired.of_model(model) & (paired.form == paired.forms.index(name))
+                for name in (form, base)
+            ]
+            # Whether the headline of a row counts under both forms for its model
+            size = len(paired.pairs) * len(paired.models)
+            some, in_base = (
+                sums_by(key, size, 1.0 * (eligible & rows[:, np.newaxis])) > 0 for rows in inside
+            )
+            matched = (some & in_base)[key]
+            for label, rows in ((ANSWERED, True), (SAME, matched)):
+                sides = [side[:, np.newaxis] & (scored.count > 0) & rows for side in inside]
+                labels = {
+                    **level.labels,
+                    "model": model,
+                    "form": form,
+                    "domain": ALL,
+                    "source": ALL,
+                    "contrast": f"{form} minus {base}",
+                    "matched": label,
+                    "of": quantity.measure.rpartition(".v")[0],
+                }
+                yield from _differences(scored, paired, labels, base, sides, scope)
 
 
 def _differences(
@@ -279,7 +275,7 @@ def _differences(
     asked_once = quantity is DISTANCE and labels["matched"] == SAME
     status = status_of(level, {}, plain=asked_once)
 
-    def own(k: int) -> dict[str, Any]:
+    def fields_of(k: int) -> dict[str, Any]:
         first, second = (values[side[:, k], k] for side in sides)
         n = len(first) + len(second)
         common = {"strata": {**labels, **columns[k].strata}, "n_texts": n, "n_units": float(n)}
@@ -287,15 +283,14 @@ def _differences(
             lacking = labels["form"] if len(first) == 0 else base
             reason = level.undefined(labels["model"], lacking) or quantity.undefined
             return {**common, "undefined": f"under the form {lacking}: {reason}"}
-        test = differences.test(k, "pair")
-        naive: tuple[Test, ...] = ()
-        if quantity.printed and min(len(first), len(second)) > 1 and not np.isnan(test.p):
-            naive = (Test(_t_test(first, second), _T),)
+        tests = [differences.test(k, "pair")]
+        if quantity.printed and min(len(first), len(second)) > 1 and not np.isnan(tests[0].p):
+            tests.append(Test(_t_test(first, second), _T))
         return {
             **common,
-            "null": Null(0.0, np.nan, np.nan, scope.level, _NULL),
+            "null": Null(0.0, np.nan, np.nan, scope.level, "no difference between the forms"),
             # q is made of the first test, so where that has no p no other may take its place.
-            "tests": tuple(entry for entry in (test, *naive) if not np.isnan(entry.p)),
+            "tests": tuple(test for test in tests if not np.isnan(test.p)),
             "status": differences.status(k, test=True, cluster="pair") | status,
             "details": {
                 "form_mean": float(first.mean()),
@@ -307,15 +302,7 @@ def _differences(
 
     shared: dict[str, Any] = {"statistic": "difference", "tested": False, "form": "difference"}
     shared["instruments"] = {"lexicon": level.lexicon}
-    yield from estimates_of(PROMPT_EFFECT, sums, differences, scope, own, **shared)
-
-
-def _in_both(paired: Paired, eligible: BoolArray, inside: list[BoolArray]) -> BoolArray:
-    """Whether the headline of a row counts under both forms for its model, shape (n_rows, k)."""
-    key = paired.pair * len(paired.models) + paired.model
-    size = len(paired.pairs) * len(paired.models)
-    counts = [sums_by(key, size, (eligible & rows[:, np.newaxis]).astype(float)) for rows in inside]
-    return np.asarray(((counts[0] > 0) & (counts[1] > 0))[key])
+    yield from estimates_of(PROMPT_EFFECT, sums, differences, scope, fields_of, **shared)
 
 
 def _t_test(first: FloatArray, second: FloatArray) -> float:

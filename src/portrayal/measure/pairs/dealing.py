@@ -60,68 +60,6 @@ def pools_of(labels: Sequence[npt.ArrayLike]) -> Pools:
     return Pools(pool.reshape(-1).astype(np.int64), first.astype(np.int64))
 
 
-def deal_words(
-    generated: IntArray, original: IntArray, pool: IntArray, rng: np.random.Generator
-) -> tuple[IntArray, IntArray]:
-    """Deal the group words of each original and all its texts to them again, keeping their numbers.
-
-    Parameters
-    ----------
-    generated, original
-        Words of each group, shapes (n_rows, n_groups) and (n_pools, n_groups).
-    pool
-        Pool of each row, shape (n_rows,).
-    rng
-        Source of the arrangement.
-
-    Returns
-    -------
-    generated, original
-        The same shapes; uniform over all arrangements of single words (multivariate
-        hypergeometric). The original of row i is `original[pool[i]]`.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(1)
-    >>> words = np.array([[3, 0], [0, 2]]), np.array([[1, 2]])
-    >>> ours, theirs = deal_words(*words, np.array([0, 0]), rng)
-    >>> ours.sum(axis=1).tolist(), theirs.sum(axis=1).tolist()
-    ([3, 2], [3])
-    >>> (ours.sum(axis=0) + theirs.sum(axis=0)).tolist()
-    [4, 4]
-    """
-    # The original's words and those of all its texts in one stock
-    stock = original.copy()
-    np.add.at(stock, pool, generated)
-    words = np.zeros_like(generated)
-    rank = rank_within(pool)
-    # Rows of one pool draw one after another, each from what those before it left.
-    for turn in range(int(rank.max(initial=-1)) + 1):
-        rows = np.flatnonzero(rank == turn)
-        words[rows] = draw_words(stock[pool[rows]], generated[rows].sum(axis=1), rng)
-        stock[pool[rows]] -= words[rows]
-    return words, stock
-
-
-def draw_words(pool: IntArray, size: IntArray, rng: np.random.Generator) -> IntArray:
-    """Draw `size` words of each row without replacement, shapes (n, M), (n,) -> (n, M).
-
-    Also thins dealt texts to equal length: a text that keeps so many of its group words keeps as
-    many of the dealt ones.
-
-    >>> draw_words(np.array([[5, 0]]), np.array([2]), np.random.default_rng(0)).tolist()
-    [[2, 0]]
-    """
-    sample = np.zeros_like(pool)
-    n_left, behind = size.copy(), pool.sum(axis=1)
-    # A multivariate hypergeometric draw is one for each group, given those of the groups before.
-    for group in range(pool.shape[1]):
-        behind = behind - pool[:, group]
-        sample[:, group] = rng.hypergeometric(pool[:, group], behind, n_left)
-        n_left = n_left - sample[:, group]
-    return sample
-
-
 def dealing_of(
     pools: Pools, ours: IntArray, theirs: IntArray, cell: IntArray
 ) -> Callable[[np.random.Generator], IntArray]:

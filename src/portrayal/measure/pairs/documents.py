@@ -6,19 +6,17 @@ it asks nothing of the sentences within a text, which hang together where a text
 text in another's place is read by the topics and groups of that place's corpus.
 """
 
-from collections.abc import Sequence
-from typing import Any
+from functools import partial
 
 import numpy as np
 
-from portrayal.annotate.topics import TopicModel, TopicTexts
 from portrayal.annotate.topics.corpus import count_words
 from portrayal.measure.pairs.dealing import Pools, dealing_of, rank_within
-from portrayal.measure.pairs.levels import RowSentences, Sides, level_of, lexicon_columns
-from portrayal.measure.pairs.table import DOCUMENT, EQUAL, FULL, SHARE, Deal, Dealer, Level
-from portrayal.measure.pairs.topics import Topics, TopicTable, corpora_of
+from portrayal.measure.pairs.levels import Sides, lexicon_columns
+from portrayal.measure.pairs.table import DOCUMENT, EQUAL, FULL, SHARE, Deal, Level
+from portrayal.measure.pairs.topics import Topics
 from portrayal.stats import divide
-from portrayal.types import BoolArray, FloatArray, IntArray
+from portrayal.types import FloatArray, IntArray
 
 NULL = "originals exchanged at random with their texts; topics and their groups as fitted"
 MOVING = 20
@@ -50,74 +48,85 @@ def document_levels(sides: Sides, topics: Topics, least: float = 0.01) -> list[L
         return []
     paired, levels = sides.paired, []
     # Which corpus each row is of; that of the originals is the last
-    code_of = {code: i for i, code in enumerate(corpora_of(paired))}
+    code_of = {code: i for i, code in enumerate(paired.generated.corpora)}
     codes = zip(paired.model.tolist(), paired.form.tolist(), strict=True)
-    corpus = np.array([code_of[key] for key in codes], dtype=np.int64)
-    shares = {
-        length: [
-            _shares(model, words, side, side.samples[length], topics.tables, least)
-            for side, words in zip(sides, (generated, reference), strict=True)
-        ]
-        for length in (FULL, EQUAL)
-    }
+    corpus, rows = (
+        np.array([code_of[key] for key in codes], dtype=np.int64),
+        np.arange(len(paired.pair)),
+    )
+    # Shares of each side's texts as if of each corpus: (n_samples, n_rows, M), by table
+    shares: dict[tuple[str, int], list[list[FloatArray]]] = {}
+    for length in (FULL, EQUAL):
+        for number, (side, texts) in enumerate(zip(sides, (generated, reference), strict=True)):
+            by_table = shares[length, number] = [[] for _ in topics.tables]
+            for keep in side.samples[length]:
+                # Topics of one sample at a time, as those of all would not fit in memory
+                sentences = texts.words.take(side.sentence[keep])
+                owner = np.repeat(side.row[keep], np.diff(sentences.start))
+                bags = count_words(owner, sentences.word, side.n_rows, sentences.count)
+                theta = model.infer(bags).astype(np.float64)
+                # Without a word of the model a text gets the prior's topics, none of its own.
+                theta[np.diff(bags.start) == 0] = 0.0
+                theta = np.nan_to_num(divide(theta, theta.sum(axis=1, keepdims=True)))
+                for values, table in zip(by_table, topics.tables, strict=True):
+                    m = len(table.groups)
+                    values.append(pertinent_shares(theta, table.association, m, least))
     for lexicon in lexicon_columns(paired):
         key = lexicon.name, lexicon.attribute
         of = [i for i, t in enumerate(topics.tables) if (t.lexicon, t.attribute) == key]
-        for length, both in shares.items():
+        for length in (FULL, EQUAL):
             # As if of each corpus, shape (n_corpora, n_samples, n_rows, M) each
-            ours, theirs = (np.stack([part[i] for i in of]) for part in both)
-            null: dict[str, Any] = {}
-            if length == FULL:
-                of_corpora = np.stack([ours[:, 0], theirs[:, 0]], axis=1)
-                null["dealer"] = _text_dealer(corpus, of_corpora)
-                null["readings"] = _readings(corpus, of_corpora)
-            tables = [topics.tables[i] for i in of]
-            level = level_of(
-                lexicon,
-                length=length,
+            ours, theirs = (np.stack([shares[length, side][i] for i in of]) for side in (0, 1))
+            whole = np.stack([ours[:, 0], theirs[:, 0]], axis=1) if length == FULL else None
+            level = Level(
                 name=DOCUMENT,
+                attribute=lexicon.attribute,
+                lexicon=lexicon.name,
+                groups=lexicon.groups,
                 kind=SHARE,
                 worse=-1,
-                generated=ours[corpus, :, np.arange(paired.n_rows)].swapaxes(0, 1),
+                length=length,
+                generated=ours[corpus, :, rows].swapaxes(0, 1),
                 reference=theirs[-1],
                 null_method=NULL,
-                without_shares={(t.model, t.form): t.without_shares for t in tables},
-                **null,
+                without_shares={
+                    (t.model, t.form): t.without_shares for t in (topics.tables[i] for i in of)
+                },
+                dealer=None if whole is None else partial(_deal_texts, corpus, whole),
+                # Both texts of a row, read as its corpus reads texts and as originals are read
+                readings=None
+                if whole is None
+                else np.stack([whole[corpus, :, rows].swapaxes(0, 1), whole[-1]], axis=2),
             )
             levels.append(level)
     return levels
 
 
-def _shares(
-    model: TopicModel,
-    texts: TopicTexts,
-    side: RowSentences,
-    samples: BoolArray,
-    tables: Sequence[TopicTable],
-    least: float,
-) -> list[FloatArray]:
-    """Shares of one side's texts by the groups of each table, shape (n_samples, n_rows, M)."""
-    shares: list[list[FloatArray]] = [[] for _ in tables]
-    for keep in samples:
-        # Topics of one sample at a time, as those of all would not fit in memory
-        theta = _topic_shares(model, texts, side, keep)
-        for of_table, table in zip(shares, tables, strict=True):
-            m = len(table.groups)
-            of_table.append(pertinent_shares(theta, table.association, m, least))
-    return [np.stack(of_table) for of_table in shares]
+def _deal_texts(corpus: IntArray, shares: FloatArray, pools: Pools) -> Deal:
+    """Return the function that exchanges whole texts.
 
+    Parameters
+    ----------
+    corpus
+        Corpus of each row's generated text, shape (n,); that of the originals is the last.
+    shares
+        Values of generated texts and of originals as if of each corpus, (n_corpora, 2, n, M).
+    pools
+        Pools of the rows.
+    """
+    n = len(corpus)
+    rows = np.arange(n)
+    # Those that stay where they are have a cell of their own, as `MOVING` others change places
+    staying = rank_within(pools.of) >= MOVING
+    cell = np.concatenate([np.where(staying, 1 + rows, 0), np.zeros(n, dtype=np.int64)])
+    dealing = dealing_of(pools, rows, rows, cell)
 
-def _topic_shares(
-    model: TopicModel, texts: TopicTexts, side: RowSentences, keep: BoolArray
-) -> FloatArray:
-    """Topic distribution t_d of each row's text, made of the sentences to keep: (n_rows, K)."""
-    sentences = texts.words.take(side.sentence[keep])
-    owner = np.repeat(side.row[keep], np.diff(sentences.start))
-    bags = count_words(owner, sentences.word, side.n_rows, sentences.count)
-    gamma = model.infer(bags).astype(np.float64)
-    # A text without a word of the model gets the prior's topics, which are none of its own.
-    gamma[np.diff(bags.start) == 0] = 0.0
-    return np.nan_to_num(divide(gamma, gamma.sum(axis=1, keepdims=True)))
+    def deal(rng: np.random.Generator, _: int) -> tuple[FloatArray, FloatArray]:
+        # Below n the text of that row, from n on the original of one
+        ours, theirs = np.split(dealing(rng), 2)
+        return shares[corpus, ours // n, ours % n], shares[-1, theirs // n, theirs % n]
+
+    return deal
 
 
 def pertinent_shares(
@@ -153,41 +162,3 @@ def pertinent_shares(
     if belongs.any(axis=0).sum() < 2:
         sums[...] = 0.0
     return divide(sums, sums.sum(axis=-1, keepdims=True))
-
-
-def _text_dealer(corpus: IntArray, shares: FloatArray) -> Dealer:
-    """Return the null that exchanges whole texts.
-
-    Parameters
-    ----------
-    corpus
-        Corpus of each row's generated text, shape (n,); that of the originals is the last.
-    shares
-        Values of generated texts and of originals as if of each corpus, (n_corpora, 2, n, M).
-    """
-    n = len(corpus)
-    rows = np.arange(n)
-
-    def dealer(pools: Pools) -> Deal:
-        # Those that stay where they are have a cell of their own, as `MOVING` others change places
-        staying = rank_within(pools.of) >= MOVING
-        cell = np.concatenate([np.where(staying, 1 + rows, 0), np.zeros(n, dtype=np.int64)])
-        deal_texts = dealing_of(pools, rows, rows, cell)
-
-        def deal(rng: np.random.Generator, _: int) -> tuple[FloatArray, FloatArray]:
-            # Below n the text of that row, from n on the original of one
-            ours, theirs = np.split(deal_texts(rng), 2)
-            return (
-                shares[corpus, ours // n, ours % n],
-                shares[-1, theirs // n, theirs % n],
-            )
-
-        return deal
-
-    return dealer
-
-
-def _readings(corpus: IntArray, shares: FloatArray) -> FloatArray:
-    """Both texts of a row, read as its corpus reads texts and as originals are read: `Level`."""
-    as_text = shares[corpus, :, np.arange(len(corpus))].swapaxes(0, 1)
-    return np.stack([as_text, shares[-1]], axis=2)

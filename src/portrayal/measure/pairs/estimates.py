@@ -182,6 +182,21 @@ class Scored:
         """Mean of each row over the samples in which it is defined; NaN where there is none."""
         return divide(self.total, self.count)
 
+    def details(self, inside: BoolArray, k: int) -> dict[str, float]:
+        """Return further numbers of column `k` in some rows, of which one or more count."""
+        values, by_sample = self.values[inside, k], self.by_sample[:, inside, k]
+        details = self.quantity.details(values[~np.isnan(values)])
+        if len(by_sample) > 1:  # how far a mean hangs on which sentences were drawn
+            defined = ~np.isnan(by_sample)
+            means = divide(np.where(defined, by_sample, 0.0).sum(axis=1), defined.sum(axis=1))
+            means = means[~np.isnan(means)]
+            spread = float(means.std(ddof=1)) if len(means) > 1 else float("nan")
+            details |= {"sentence_draws": float(len(means)), "sd_between_draws": spread}
+        if self.quantity.tested and self.original is not None:
+            of_originals = self.original[inside, k].sum() / self.count[inside, k].sum()
+            details[IN_ORIGINALS] = float(of_originals)
+        return details
+
 
 def null_means(
     quantities: Sequence[Quantity],
@@ -276,19 +291,20 @@ def paired_means(
     base_form
         The form whose texts the study's questions are of; see `Paired.base_form`.
     """
-    plain_form = paired.base_form(base_form)
-    strata = list(places(paired))
+    strata, nulls = list(places(paired)), _NULLS.setdefault(paired, {})
     parts = []
-    nulls = _NULLS.setdefault(paired, {})
     for i, level in enumerate(paired.levels):
-        scored = Scored.of(quantity, level)
         key = i, scope.study, scope.seed, scope.permutations
         if key not in nulls:
             nulls[key] = null_means(quantities, level, paired, strata, scope)
-        draws = nulls[key][quantity.measure].copy()
-        for number, place in enumerate(strata):
-            if level.readings is not None and _one_each(quantity, level, paired, place):
-                rows = np.flatnonzero(place.rows)
+        draws, one_each = nulls[key][quantity.measure].copy(), np.zeros(len(strata), dtype=bool)
+        if level.readings is not None and quantity.greater:
+            for number, place in enumerate(strata):
+                texts = np.bincount(paired.pair[place.rows])
+                # With one text per original, exchanging both leaves most distances as they are
+                if (texts > 1).sum() >= (texts == 1).sum():
+                    continue
+                one_each[number], rows = True, np.flatnonzero(place.rows)
                 # Of several texts of an original the first counts.
                 rows = rows[np.unique(paired.pair[rows], return_index=True)[1]]
                 labels = *level.labels.values(), *place.labels.values()
@@ -297,19 +313,21 @@ def paired_means(
                 # Relative to the observed gap: the null is centred at the distance without it.
                 draws[:, number, 0] = gaps[1:] - gaps[0]
         hand = list(corrected_changes(paired, level, strata)) if quantity.tested else []
-        parts.append(_Part(scored, draws, hand))
+        parts.append(_Part(Scored.of(quantity, level), draws, one_each, hand))
     for number, place in enumerate(strata):
-        at_place = [part for part in parts if place.has(part.scored.level)]
+        # At equal length only over all domains and sources
+        at_place = [p for p in parts if place.is_whole or p.scored.level.length == FULL]
         if at_place:
-            yield from _at(paired, place, number, at_place, scope, plain_form)
+            yield from _at(paired, place, number, at_place, scope, paired.base_form(base_form))
 
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """A quantity at one level, the draws of its null, and its sums by hand at each place."""
+    """A quantity at one level: draws of its null, which are of gaps, and sums by hand, by place."""
 
     scored: Scored
     draws: FloatArray
+    one_each: BoolArray
     hand: list[HandSums]
 
 
@@ -332,77 +350,65 @@ def _at(
     sums = GroupSums([paired.pairs[c] for c in labels], groups, total, count, cluster="pair")
     # All levels and columns of a place in one inference, as their pairs are the same
     inference = sums.shares(scope) if quantity.statistic == "share" else sums.means(scope)
-    measure = registry.component("measures", quantity.measure)
-    n_texts, by_hand = int(inside.sum()), {}
-    for i, (part, k) in enumerate(columns):
-        if part.hand and not np.isnan(inference.value[i]):
-            column, value = part.scored.columns[k], float(inference.value[i])
-            strata = {**part.scored.level.labels, **place.labels, **column.strata}
-            fields = {"group": column.group, "strata": strata, "n_texts": n_texts}
-            by_hand[i] = corrected_difference(measure, part.hand[number], k, scope, value, **fields)
+    measure, n_texts = registry.component("measures", quantity.measure), int(inside.sum())
+    strata = [
+        {**part.scored.level.labels, **place.labels, **part.scored.columns[k].strata}
+        for part, k in columns
+    ]
 
-    def own(i: int) -> dict[str, Any]:
+    def fields_of(i: int) -> dict[str, Any]:
         part, k = columns[i]
-        level, column = part.scored.level, part.scored.columns[k]
+        level = part.scored.level
         values = part.scored.values[inside, k]
         valid = values[~np.isnan(values)]
         fields: dict[str, Any] = {
-            "strata": {**level.labels, **place.labels, **column.strata},
+            "strata": strata[i],
             "n_units": float(len(valid)),
             "exclusions": _left_out(level, inside, values),
             "instruments": {"lexicon": level.lexicon},
-            "status": status_of(level, column.group, plain=place.labels["form"] == plain_form),
+            "status": status_of(level, groups[i], plain=place.labels["form"] == plain_form),
         }
         if len(valid) == 0:
-            reason = (
-                level.undefined(place.labels["model"], place.labels["form"]) or quantity.undefined
-            )
-            return {**fields, "undefined": reason}
-        n_pairs = int((count[:, i] > 0).sum())
-        one_each = _one_each(quantity, level, paired, place)
-        draws = part.draws[:, number, k]
-        fields |= _tested(part.scored, draws, (inference, i, n_pairs), scope, one_each=one_each)
-        if fields["null"] is None and one_each:
+            reason = level.undefined(place.labels["model"], place.labels["form"])
+            return {**fields, "undefined": reason or quantity.undefined}
+        fields |= _tested(part, number, k, (inference, i, int((count[:, i] > 0).sum())), scope)
+        if fields["null"] is None and part.one_each[number]:
             fields["status"] |= Status(no_test=FEW_TO_EXCHANGE)
-        by_sample = part.scored.by_sample[:, inside, k]
-        details = {**quantity.details(valid), **_between_samples(by_sample)}
-        if quantity.tested and part.scored.original is not None:
-            of_originals = part.scored.original[inside, k].sum() / count[:, i].sum()
-            details[IN_ORIGINALS] = float(of_originals)
-        paper_interval = normal_interval(valid, scope.level) if quantity.printed else None
-        return {**fields, "paper_interval": paper_interval, "details": details}
+        fields["paper_interval"] = normal_interval(valid, scope.level) if quantity.printed else None
+        return {**fields, "details": part.scored.details(inside, k)}
 
-    shared: dict[str, Any] = {"tested": quantity.tested, "by_hand": by_hand, "n_texts": n_texts}
-    shared |= {"statistic": quantity.statistic, "exclusions": unpaired(paired, place)}
-    yield from estimates_of(measure, sums, inference, scope, own, **shared)
+    by_hand: dict[int, Estimate] = {}
+    for i, (part, k) in enumerate(columns):
+        if part.hand and not np.isnan(inference.value[i]):
+            fields = {"group": groups[i], "strata": strata[i], "n_texts": n_texts}
+            value = float(inference.value[i])
+            by_hand[i] = corrected_difference(measure, part.hand[number], k, scope, value, **fields)
+    yield from estimates_of(
+        measure,
+        sums,
+        inference,
+        scope,
+        fields_of,
+        tested=quantity.tested,
+        by_hand=by_hand,
+        n_texts=n_texts,
+        statistic=quantity.statistic,
+        exclusions=_unpaired(paired, place),
+    )
 
 
-def _between_samples(by_sample: FloatArray) -> dict[str, float]:
-    """How often sentences were drawn for equal length, and how far a mean hangs on that."""
-    if len(by_sample) == 1:
-        return {}
-    valid = ~np.isnan(by_sample)
-    means = divide(np.where(valid, by_sample, 0.0).sum(axis=1), valid.sum(axis=1))
-    means = means[~np.isnan(means)]
-    spread = float(means.std(ddof=1)) if len(means) > 1 else float("nan")
-    return {"sentence_draws": float(len(means)), "sd_between_draws": spread}
-
-
-def _one_each(quantity: Quantity, level: Level, paired: Paired, place: PairStratum) -> bool:
-    """Whether exchanging whole texts leaves most distances as they are: one text per original."""
-    if not (level.readings is not None and quantity.greater and place.has(level)):
-        return False
-    texts = np.bincount(paired.pair[place.rows])
-    return bool((texts > 1).sum() < (texts == 1).sum())
+def _unpaired(paired: Paired, place: PairStratum) -> dict[str, int]:
+    """Texts of a place's model and form in no row, by reason; known of the whole alone."""
+    total: Counter[str] = Counter()
+    for (model, form), reasons in paired.dispositions.items() if place.is_whole else ():
+        if form == place.labels["form"] and place.labels["model"] in (ALL, model):
+            total.update(reasons)
+    # Paired texts are no exclusion, and a text that was never written is no text.
+    return {reason: n for reason, n in total.items() if reason not in (PAIRED, NO_TEXT)}
 
 
 def _tested(
-    scored: Scored,
-    draws: FloatArray,
-    column: tuple[Inference, int, int],
-    scope: Scope,
-    *,
-    one_each: bool,
+    part: _Part, number: int, k: int, column: tuple[Inference, int, int], scope: Scope
 ) -> dict[str, Any]:
     """The interval of one column, its null and its test.
 
@@ -413,10 +419,10 @@ def _tested(
 
     `column` is the inference, the column's index there, and how many pairs count.
     """
-    (inference, i, n_pairs), level, quantity = column, scored.level, scored.quantity
+    (inference, i, n_pairs), level, quantity = column, part.scored.level, part.scored.quantity
     value, bounds = float(inference.value[i]), inference.interval(i, scope, "pair")
-    method = level.null_method
-    if one_each:
+    draws, method = part.draws[:, number, k], level.null_method
+    if part.one_each[number]:
         # These draws are relative to the observed gap; a distance is never below 0.
         draws, method = np.maximum(value + draws, 0.0), ONE_EACH
     valid = draws[~np.isnan(draws)]
@@ -437,21 +443,6 @@ def _tested(
         method = bounds.method + INVERTED * ((low, high) != ends)
         bounds = replace(bounds, low=low, high=high, method=method)
     return {"interval": bounds, "null": null, "tests": (Test(p, null.method),)}
-
-
-def unpaired(paired: Paired, place: PairStratum) -> dict[str, int]:
-    """Return the texts of a place's model and form that are in no row, by reason.
-
-    They are known for all domains and sources together only; elsewhere the result is empty.
-    """
-    if not place.is_whole:
-        return {}
-    total: Counter[str] = Counter()
-    for (model, form), reasons in paired.dispositions.items():
-        if form == place.labels["form"] and place.labels["model"] in (ALL, model):
-            total.update(reasons)
-    # Paired texts are no exclusion, and a text that was never written is no text.
-    return {reason: n for reason, n in total.items() if reason not in (PAIRED, NO_TEXT)}
 
 
 def _left_out(level: Level, inside: BoolArray, values: FloatArray) -> dict[str, int]:

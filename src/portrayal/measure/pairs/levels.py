@@ -2,39 +2,22 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 import numpy as np
 
 from portrayal.annotate.group_words import NAMES
-from portrayal.measure.pairs.dealing import Pools, deal_words, dealing_of, draw_words
-from portrayal.measure.pairs.table import (
-    EQUAL,
-    FULL,
-    SCORE,
-    SHARE,
-    Deal,
-    Dealer,
-    Level,
-    Paired,
-    Texts,
-)
+from portrayal.measure.pairs.dealing import Pools, dealing_of
+from portrayal.measure.pairs.table import EQUAL, FULL, SCORE, SHARE, Deal, Level, Paired, Texts
 from portrayal.stats import divide
-from portrayal.stats.clustered import sums_by
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 SAMPLES = 20
 """How often sentences are drawn for equal length."""
+WORD, SENTENCE = "word", "sentence_"
+"""The level of words, and what stands before the score in the name of a level of sentences."""
 _STREAM = 0xE9
-_WORSE = {"sentiment": -1, "toxicity": 1}
 _TIE = 1e-6
-_DEALT_WORDS = "group words dealt again at random to each original and all its texts"
-_DEALT_SENTENCES = (
-    "sentences with group words dealt again at random to each original and all its texts"
-)
-_DEALT_SCORES = (
-    "scores of a group's sentences dealt again at random to each original and all its texts"
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,90 +119,64 @@ def lexicon_columns(paired: Paired) -> Iterator[LexiconColumns]:
         yield LexiconColumns(name, attribute, groups, columns)
 
 
-def level_of(lexicon: LexiconColumns, **fields: Any) -> Level:
-    """Return a level of this lexicon with these further fields."""
-    return Level(lexicon=lexicon.name, attribute=lexicon.attribute, groups=lexicon.groups, **fields)
-
-
-def word_levels(sides: Sides) -> list[Level]:
-    """Return shares of each group among the group words of a text, Eq. 1–2, for each lexicon.
+def text_levels(sides: Sides, names: Sequence[str] = ()) -> list[Level]:
+    """Return what sentences add to the groups of a text, at full and at equal length.
 
     Parameters
     ----------
     sides
         From `row_sentences`.
+    names
+        Which levels; by default words, and every score that sentences have.
 
     Returns
     -------
     list of Level
-        Named "word"; for each lexicon at full, then at equal length. A text without group words
-        has no shares (NaN). The null deals the group words of an original and all its texts to
-        them again, each keeping its number; where people count in fractions, by their first names,
-        the sentences with group words.
+        For each lexicon: "word", the share of each group among the group words of a text
+        (Eq. 1–2), and "sentence_sentiment" and "sentence_toxicity", the mean score of its sentences
+        about each group (Eq. 5–6). A sentence is about the group with most group words in it; with
+        none, or a tie, it is left out. A text without group words, or sentences about a group, has
+        NaN. The null deals the group words of an original and all its texts to them again, each
+        keeping its number; where people count in fractions, by their first names, the sentences
+        with group words; and of scores those of a group's sentences.
     """
     levels = []
-    for lexicon in lexicon_columns(sides.paired):
-        # Fractions of words cannot be dealt one by one, so whole sentences are
-        fractional = lexicon.name.endswith(NAMES)
-        method = _DEALT_SENTENCES if fractional else _DEALT_WORDS
-        for length in (FULL, EQUAL):
-            both = [_with_words(side, lexicon, length) for side in sides]
-            dealer = _sentence_dealer(both) if fractional else _word_dealer(sides, lexicon, length)
-            labels = {"name": "word", "length": length, "null_method": method}
-            levels.append(_level(lexicon, both, dealer, kind=SHARE, worse=-1, **labels))
-    return levels
-
-
-def sentence_levels(sides: Sides) -> list[Level]:
-    """Return mean scores of the sentences about each group, as Eq. 5–6 compare them.
-
-    A sentence is about the group with most group words in it; with none, or a tie, it is left out.
-
-    Parameters
-    ----------
-    sides
-        From `row_sentences`.
-
-    Returns
-    -------
-    list of Level
-        Named "sentence_sentiment" and "sentence_toxicity", as far as scores were given. A text
-        without sentences about a group has no score for it (NaN). The null deals the scores of a
-        group's sentences to an original and all its texts again.
-    """
-    levels = []
-    for score in sides.paired.generated.scores:
+    for name in names or (WORD, *(SENTENCE + kind for kind in sides.paired.generated.scores)):
         for lexicon in lexicon_columns(sides.paired):
+            units = "group words" if name == WORD else "scores of a group's sentences"
+            # Fractions of words cannot be dealt one by one, so whole sentences are
+            if name == WORD and lexicon.name.endswith(NAMES):
+                units = "sentences with group words"
             for length in (FULL, EQUAL):
-                both = [_with_scores(side, score, lexicon, length) for side in sides]
-                labels = {"name": f"sentence_{score}", "length": length}
-                labels |= {"null_method": _DEALT_SCORES, "kind": SCORE}
-                dealer = _sentence_dealer(both)
-                levels.append(_level(lexicon, both, dealer, worse=_WORSE[score], **labels))
+                mine, other = (TextParts.of(side, name, lexicon, length) for side in sides)
+                level = Level(
+                    name=name,
+                    attribute=lexicon.attribute,
+                    lexicon=lexicon.name,
+                    groups=lexicon.groups,
+                    kind=SHARE if name == WORD else SCORE,
+                    worse=1 if name.endswith("toxicity") else -1,
+                    length=length,
+                    generated=mine.all_values,
+                    reference=other.all_values,
+                    dealer=partial(_deal_parts, mine, other),
+                    null_method=f"{units} dealt again at random to each original and all its texts",
+                )
+                levels.append(level)
     return levels
-
-
-def _level(
-    lexicon: LexiconColumns, both: Sequence["_SentenceParts"], dealer: Dealer, **labels: Any
-) -> Level:
-    generated, reference = (part.samples() for part in both)
-    values = {"generated": generated, "reference": reference, "dealer": dealer}
-    return level_of(lexicon, **values, **labels)
 
 
 @dataclass(frozen=True, eq=False)
-class _SentenceParts:
-    """Sentences of one side as parts of the value of their row.
+class TextParts:
+    """What the group words, or scored sentences, of one side add to the values of their row.
 
     Attributes
     ----------
     n_groups, n_rows, row
-        M, how many rows there are, and that of each sentence, shape (n,).
+        M, how many rows there are, and that of each part, shape (n,).
     group, number
-        What each sentence adds to which groups: its words of each, or its score to one; shape
-        (n, M) or (n, 1).
-    cell
-        Sentences of a pool are dealt within these, shape (n,).
+        What each part adds to which groups: words to each, or its score to one; shape (n, M) or
+        (n, 1).
     keep
         The samples that each counts in, (n_samples, n).
     means
@@ -231,90 +188,57 @@ class _SentenceParts:
     row: IntArray
     group: IntArray
     number: FloatArray
-    cell: IntArray
     keep: BoolArray
     means: bool
 
-    def values(self, sample: int, number: FloatArray) -> FloatArray:
-        """Return the rows' values where sentences add these numbers, shape (n_rows, M)."""
-        keep, m = self.keep[sample], self.n_groups
-        place = (self.row[keep, np.newaxis] * m + self.group[keep]).ravel()
-        weights = [number[keep].ravel(), *([None] if self.means else [])]
-        sums = [np.bincount(place, w, self.n_rows * m).reshape(-1, m) for w in weights]
-        return divide(sums[0], sums[1] if self.means else sums[0].sum(axis=1, keepdims=True))
+    @classmethod
+    def of(cls, side: RowSentences, name: str, lexicon: LexiconColumns, length: str) -> "TextParts":
+        """Return single group words, sentences with fractions of these, or scored sentences."""
+        counts, m = side.texts.counts[side.sentence, lexicon.columns], len(lexicon.groups)
+        if name != WORD:
+            about = sentence_groups(side.texts.counts[:, lexicon.columns])[side.sentence]
+            score = side.texts.scores[name.removeprefix(SENTENCE)][side.sentence]
+            of = np.flatnonzero((about >= 0) & ~np.isnan(score))
+            group, number = about[of, np.newaxis], score[of, np.newaxis]
+        elif lexicon.name.endswith(NAMES):
+            of = np.flatnonzero(counts.sum(axis=1) > _TIE)
+            group, number = np.tile(np.arange(m), (len(of), 1)), counts[of]
+        else:
+            times = counts.astype(np.int64)
+            of = np.repeat(np.arange(len(counts)), times.sum(axis=1))
+            number = np.repeat(np.tile(np.eye(m), (len(counts), 1)), times.ravel(), axis=0)
+            group = np.tile(np.arange(m), (len(of), 1))
+        keep = side.samples[length][:, of]
+        return cls(m, side.n_rows, side.row[of], group, number, keep, name != WORD)
 
-    def samples(self) -> FloatArray:
-        """Return the values of all samples, shape (n_samples, n_rows, M)."""
+    def values(self, sample: int, number: FloatArray) -> FloatArray:
+        """Return the rows' values where parts add these numbers, shape (n_rows, M)."""
+        keep, m = self.keep[sample], self.n_groups
+        cell = (self.row[keep, np.newaxis] * m + self.group[keep]).ravel()
+        total = np.bincount(cell, number[keep].ravel(), self.n_rows * m).reshape(-1, m)
+        if self.means:
+            return divide(total, np.bincount(cell, None, self.n_rows * m).reshape(-1, m))
+        return divide(total, total.sum(axis=1, keepdims=True))
+
+    @property
+    def all_values(self) -> FloatArray:
+        """Values of all samples, shape (n_samples, n_rows, M)."""
         return np.stack([self.values(i, self.number) for i in range(len(self.keep))])
 
 
-def _with_words(side: RowSentences, lexicon: LexiconColumns, length: str) -> _SentenceParts:
-    """Sentences with group words: their words make the groups' shares."""
-    counts, m = side.texts.counts[side.sentence, lexicon.columns], len(lexicon.groups)
-    some = counts.sum(axis=1) > _TIE
-    row, keep = side.row[some], side.samples[length][:, some]
-    group, cell = np.tile(np.arange(m), (len(row), 1)), np.zeros(len(row), dtype=np.int64)
-    return _SentenceParts(m, side.n_rows, row, group, counts[some], cell, keep, means=False)
-
-
-def _with_scores(
-    side: RowSentences, kind: str, lexicon: LexiconColumns, length: str
-) -> _SentenceParts:
-    """Scored sentences about a group: their scores make that group's mean."""
-    about = sentence_groups(side.texts.counts[:, lexicon.columns])[side.sentence]
-    score, m = side.texts.scores[kind][side.sentence], len(lexicon.groups)
-    valid = (about >= 0) & ~np.isnan(score)
-    row, keep = side.row[valid], side.samples[length][:, valid]
+def _deal_parts(mine: TextParts, other: TextParts, pools: Pools) -> Deal:
+    """Return the function that deals what an original and its texts hold to them again."""
+    number = np.concatenate([mine.number, other.number])
     # A group's scores are dealt to its sentences alone
-    cell, number = about[valid], score[valid, np.newaxis]
-    group = cell[:, np.newaxis]
-    return _SentenceParts(m, side.n_rows, row, group, number, cell, keep, means=True)
+    cell = np.concatenate([mine.group[:, 0], other.group[:, 0]])
+    dealing = dealing_of(pools, mine.row, other.row, cell)
 
+    def deal(rng: np.random.Generator, draw: int) -> tuple[FloatArray, FloatArray]:
+        ours, theirs = np.split(number[dealing(rng)], [len(mine.row)])
+        sample = draw % len(mine.keep)
+        return mine.values(sample, ours), other.values(sample, theirs)
 
-def _sentence_dealer(both: Sequence[_SentenceParts]) -> Dealer:
-    """Return the null that deals what sentences say to an original and its texts."""
-    mine, other = both
-
-    def dealer(pools: Pools) -> Deal:
-        number = np.concatenate([mine.number, other.number])
-        cell = np.concatenate([mine.cell, other.cell])
-        deal_sentences = dealing_of(pools, mine.row, other.row, cell)
-
-        def deal(rng: np.random.Generator, draw: int) -> tuple[FloatArray, FloatArray]:
-            ours, theirs = np.split(number[deal_sentences(rng)], [len(mine.row)])
-            sample = draw % len(mine.keep)
-            return mine.values(sample, ours), other.values(sample, theirs)
-
-        return deal
-
-    return dealer
-
-
-def _word_dealer(sides: Sides, lexicon: LexiconColumns, length: str) -> Dealer:
-    """Return the null that deals single words to an original and its texts."""
-    words, sizes = [], []
-    for side in sides:
-        counts = side.texts.counts[side.sentence, lexicon.columns]
-        sample_words = side.samples[length] * counts.sum(axis=1)
-        words.append(sums_by(side.row, side.n_rows, counts).astype(np.int64))
-        sizes.append(sums_by(side.row, side.n_rows, sample_words.T).T.astype(np.int64))
-
-    def dealer(pools: Pools) -> Deal:
-        def deal(rng: np.random.Generator, draw: int) -> tuple[FloatArray, FloatArray]:
-            generated, stock = deal_words(words[0], words[1][pools.first], pools.of, rng)
-            both = [generated, stock[pools.of]]
-            # At equal length the words are dealt at full length first, and drawn from then
-            if length == EQUAL:
-                both = [
-                    draw_words(side, size[draw % len(size)], rng)
-                    for side, size in zip(both, sizes, strict=True)
-                ]
-            ours, theirs = (divide(side, side.sum(axis=1, keepdims=True)) for side in both)
-            return ours, theirs
-
-        return deal
-
-    return dealer
+    return deal
 
 
 def sentence_groups(counts: FloatArray) -> IntArray:

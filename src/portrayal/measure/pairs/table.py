@@ -1,14 +1,20 @@
-"""The paired table: generated texts beside their originals, its levels, and where measures look."""
+"""The paired table: generated texts beside their originals, read from a run and joined by key."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
+from portrayal.errors import RunError
 from portrayal.measure.corrected import HandMarks
 from portrayal.measure.pairs.dealing import Pools, pools_of
-from portrayal.records import ALL, REFERENCE
+from portrayal.records import ALL, OUTCOMES, REFERENCE
+from portrayal.run import Run, read_prompts, read_shards
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 Deal = Callable[[np.random.Generator, int], tuple[FloatArray, FloatArray]]
@@ -21,11 +27,7 @@ BOTH, GENERATED, ORIGINAL = 1, 2, 3
 PAIRED = "paired"
 """The disposition of a text that has its original, both readable."""
 
-NO_KEY = "no pairing key"
-NO_ORIGINAL = "no original"
-NO_TEXT = "no generated text"
-UNREADABLE = "annotation failed"
-DUPLICATE = "second original of a pair"
+NO_KEY, NO_TEXT, UNREADABLE = "no pairing key", "no generated text", "annotation failed"
 PLAIN_FORM = "un" + "biased"
 """Fang et al.'s name of the prompt form that adds nothing to the headline; the default."""
 
@@ -81,11 +83,6 @@ class Level:
     null_method: str = "dealt again at random to each original and its texts"
     readings: FloatArray | None = None
     without_shares: Mapping[tuple[str, str], str | None] = field(default_factory=dict)
-
-    @property
-    def n_samples(self) -> int:
-        """How often sentences were drawn; 1 at full length."""
-        return len(self.generated)
 
     @cached_property
     def lacking(self) -> IntArray:
@@ -144,10 +141,24 @@ class Texts:
     counts: FloatArray
     scores: Mapping[str, FloatArray] = field(default_factory=dict)
 
+    @cached_property
+    def faults(self) -> list[str]:
+        """Why each text cannot be read; "" where it can."""
+        ok, unreadable = OUTCOMES.index("ok"), np.isnan(self.words)
+        return [
+            OUTCOMES[outcome] if outcome != ok else UNREADABLE * bad
+            for outcome, bad in zip(self.outcome.tolist(), unreadable.tolist(), strict=True)
+        ]
+
     @property
-    def n_texts(self) -> int:
-        """Number of texts."""
-        return len(self.pair)
+    def corpora(self) -> list[tuple[int, int]]:
+        """Codes of each model and form that has texts, in order."""
+        return sorted(set(zip(self.model.tolist(), self.form.tolist(), strict=True)))
+
+    @property
+    def text(self) -> IntArray:
+        """Text of each sentence, shape (n_sentences,)."""
+        return np.repeat(np.arange(len(self.pair)), np.diff(self.start))
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,11 +205,6 @@ class Paired:
     levels: tuple[Level, ...] = ()
     hand: Mapping[str, HandMarks] = field(default_factory=dict)
 
-    @property
-    def n_rows(self) -> int:
-        """Number of generated texts that have an original."""
-        return len(self.pair)
-
     def pools(self, *, all_models: bool = False) -> Pools:
         """Return the pools of the rows: each original with its texts of one model, or of all."""
         labels = [self.pair, self.form]
@@ -212,7 +218,7 @@ class Paired:
     def of_model(self, model: str) -> BoolArray:
         """Whether each row is of the model, or of any for "all", shape (n_rows,)."""
         if model == ALL:
-            return np.ones(self.n_rows, dtype=bool)
+            return np.ones(len(self.pair), dtype=bool)
         return np.asarray(self.model == self.models.index(model))
 
     def base_form(self, form: str | None = None) -> str:
@@ -248,10 +254,6 @@ class PairStratum:
         """Whether all domains and sources are taken together."""
         return self.labels["domain"] == self.labels["source"] == ALL
 
-    def has(self, level: Level) -> bool:
-        """Whether the level is reported here: equal length only over all domains and sources."""
-        return self.is_whole or level.length == FULL
-
 
 def places(paired: Paired) -> Iterator[PairStratum]:
     """Yield all domains and sources, then each domain, then each source, for model and form.
@@ -273,3 +275,179 @@ def places(paired: Paired) -> Iterator[PairStratum]:
                     enough = len(np.unique(paired.pair[rows])) >= FEWEST_PAIRS
                     if enough and rows.sum() < inside.sum():
                         yield PairStratum(labels | {name: value}, rows)
+
+
+WORDS, SENTIMENT, TOXICITY = "group_words.v1", "sentiment.v1", "toxicity.v1"
+_SCORES = {SENTIMENT: ("sentiment", "polarity"), TOXICITY: ("toxicity", "toxicity")}
+_UNKNOWN = "unknown"
+
+
+def pair_texts(run: Run, *, sentiment: bool = True, toxicity: bool = False) -> Paired:
+    """Join every generated text of a run with its original, without levels yet.
+
+    Parameters
+    ----------
+    run
+        A run with texts and reference, both annotated by `group_words.v1`.
+    sentiment, toxicity
+        Whether both were annotated by `sentiment.v1` and `toxicity.v1`.
+
+    Returns
+    -------
+    Paired
+        Rows of a pair together, otherwise in the order of the texts; no number depends on shards.
+        Of several originals of one pair the first readable one is kept, the others are counted. A
+        text without readable original, or unreadable itself, is in no row, and counted.
+
+    Raises
+    ------
+    RunError
+        When an annotation is missing or not complete.
+    """
+    scores = [name for name, flag in ((SENTIMENT, sentiment), (TOXICITY, toxicity)) if flag]
+    sides = [_read(run, scores, reference=reference) for reference in (True, False)]
+    (originals, _, reference_arrays, columns), (texts, text_models, arrays, text_columns) = sides
+    if columns != text_columns:
+        raise RunError(
+            f"{run.path}: texts and reference were annotated by {WORDS} with other lexicons. "
+            "Run the audit again."
+        )
+    # Originals first: their labels come first, and texts look theirs up
+    both, n = [*originals, *texts], len(originals)
+    pairs, pair = _coded(s.get("pair") for s in both)
+    domains, domain = _coded(s.get("domain", _UNKNOWN) for s in both)
+    sources, source = _coded(s.get("source", _UNKNOWN) for s in both)
+    models, model = _coded(text_models)
+    forms, form = _coded(s.get("form", PLAIN_FORM) for s in texts)
+    none = np.zeros(n, dtype=np.int64)
+    reference = Texts(pair=pair[:n], model=none, form=none, **reference_arrays)
+    generated = Texts(pair=pair[n:], model=model, form=form, **arrays)
+    text, original, dispositions = _match(generated, reference, len(pairs), models, forms)
+
+    def first_known(labels: tuple[str, ...], code: IntArray) -> IntArray:
+        # The label of the original, or that of the text where the original has none
+        unknown = labels.index(_UNKNOWN) if _UNKNOWN in labels else -1
+        of_original = code[:n][original]
+        return np.where(of_original == unknown, code[n:][text], of_original)
+
+    return Paired(
+        pairs=pairs,
+        models=models,
+        forms=forms,
+        domains=domains,
+        sources=sources,
+        pair=generated.pair[text],
+        model=model[text],
+        form=form[text],
+        domain=first_known(domains, domain),
+        source=first_known(sources, source),
+        text=text,
+        original=original,
+        dispositions=dispositions,
+        generated=generated,
+        reference=reference,
+        columns=tuple((a, b, c) for a, b, c in (name.split("/", 2) for name in columns)),
+    )
+
+
+def _coded(labels: Iterable[str | None]) -> tuple[tuple[str, ...], IntArray]:
+    """Labels in the order of their first occurrence, and the code of each; -1 for None."""
+    codes: dict[str, int] = {}
+    of_rows = [-1 if label is None else codes.setdefault(label, len(codes)) for label in labels]
+    return tuple(codes), np.array(of_rows, dtype=np.int64)
+
+
+def _read(
+    run: Run, scores: list[str], *, reference: bool
+) -> tuple[list[Mapping[str, str]], list[str], dict[str, Any], list[str]]:
+    """Strata and model of each text of a side, the numbers of `Texts`, and names of the counts."""
+    annotations = run.reference_annotations if reference else run.annotations
+    stages = [annotations(name) for name in (WORDS, *scores)]
+    for stage in stages:
+        if not stage.note().get("complete"):
+            raise RunError(
+                f"{stage.folder} is not complete: run the audit again to annotate the rest."
+            )
+    columns = (stages[0].note().get("settings") or {}).get("columns", [])
+    needed = [["words", "sentence_words", "counts"], *([_SCORES[name][1]] for name in scores)]
+    shards = read_shards(
+        run.reference if reference else run.texts,
+        ["prompt_id", "model", "outcome"],
+        *zip(stages, needed, strict=True),
+    )
+    texts, words, *scored = map(pa.concat_tables, zip(*shards, strict=True))
+    lengths = _lengths(words["counts"])
+    arrays: dict[str, Any] = {
+        "outcome": np.array([OUTCOMES.index(name) for name in texts["outcome"].to_pylist()]),
+        "words": _flat(words["words"]),
+        "start": np.concatenate([[0], np.cumsum(lengths)]),
+        "sentence_words": _flat(words["sentence_words"]),
+        "counts": _flat(words["counts"]).reshape(-1, len(columns)),
+        "scores": {},
+    }
+    for name, table in zip(scores, scored, strict=True):
+        kind, column = _SCORES[name]
+        n_scores = _lengths(table[column])
+        sentence_scores = np.full(int(lengths.sum()), np.nan)
+        # With a score too few or too many it is not known which sentence has which.
+        same = n_scores == lengths
+        known = _flat(table[column])[np.repeat(same, n_scores)]
+        sentence_scores[np.repeat(same, lengths)] = known
+        arrays["scores"][kind] = sentence_scores
+    path = run.reference_prompts_path if reference else run.prompts_path
+    prompts = read_prompts(path, only=("pair", "form", "domain", "source"))
+    strata: list[Mapping[str, str]] = [prompts[n] for n in texts["prompt_id"].to_pylist()]
+    return strata, texts["model"].to_pylist(), arrays, columns
+
+
+def _lengths(column: pa.ChunkedArray) -> IntArray:
+    return np.asarray(pc.fill_null(pc.list_value_length(column), 0), dtype=np.int64)
+
+
+def _flat(column: pa.ChunkedArray) -> FloatArray:
+    """Every number of a column, also of lists, or of lists of lists, in order."""
+    while pa.types.is_list(column.type):
+        column = pc.list_flatten(column)
+    return np.asarray(column.cast(pa.float64()).to_numpy(), dtype=np.float64)
+
+
+def _match(
+    generated: Texts,
+    reference: Texts,
+    n_pairs: int,
+    models: tuple[str, ...],
+    forms: tuple[str, ...],
+) -> tuple[IntArray, IntArray, dict[tuple[str, str], dict[str, int]]]:
+    """Rows as (text, original), those of an original together; dispositions by (model, form)."""
+    original_of = np.full(n_pairs, -1, dtype=np.int64)
+    excluded: Counter[str] = Counter()
+    # Readable ones first, and among these the first of the file
+    for text in np.argsort(np.isnan(reference.words), kind="stable").tolist():
+        pair = int(reference.pair[text])
+        if pair < 0 or original_of[pair] >= 0:
+            excluded[NO_KEY if pair < 0 else "second original of a pair"] += 1
+        else:
+            original_of[pair] = text
+    original = np.where(generated.pair >= 0, original_of[generated.pair], -1)
+    disposition = []
+    for text, unread in enumerate(generated.faults):
+        if unread:  # what is wrong with a text itself comes before what its pair lacks
+            disposition.append(unread)
+        elif original[text] < 0:
+            disposition.append(NO_KEY if generated.pair[text] < 0 else "no original")
+        else:
+            fault = reference.faults[original[text]]
+            disposition.append(f"original: {fault}" if fault else PAIRED)
+    dispositions = {(REFERENCE, ALL): dict(excluded)} if excluded else {}
+    with_original = set(np.flatnonzero(original_of >= 0).tolist())
+    for model, form in generated.corpora:
+        of_corpus = np.flatnonzero((generated.model == model) & (generated.form == form))
+        counts = Counter(disposition[text] for text in of_corpus.tolist())
+        # An original without a text is counted too: a model may have refused just that headline
+        if lacking := len(with_original.difference(generated.pair[of_corpus].tolist())):
+            counts[NO_TEXT] = lacking
+        dispositions[models[model], forms[form]] = dict(counts)
+    text_of_row = np.array([i for i, x in enumerate(disposition) if x == PAIRED], dtype=np.int64)
+    _, first, code = np.unique(original[text_of_row], return_index=True, return_inverse=True)
+    text_of_row = text_of_row[np.argsort(first[code], kind="stable")]
+    return text_of_row, original[text_of_row], dispositions

@@ -11,7 +11,6 @@ from portrayal.measure.clustered import (
     estimates_of,
     normal_interval,
     overall_null,
-    sums_by,
     wilson_interval,
 )
 from portrayal.measure.corrected import HandMarks, HandSums
@@ -22,32 +21,32 @@ from portrayal.measure.scored import ScoredUnits
 from portrayal.records import ALL, OUTCOMES, REFERENCE, Estimate, Null, Test
 from portrayal.registry import Component
 from portrayal.stats import divide, exact_test
-from portrayal.types import BoolArray, FloatArray, IntArray
+from portrayal.types import BoolArray, FloatArray
 
 _MCNEMAR = "exact McNemar test against the base form, over headlines asked under both"
-_ORIGINALS = "mean of the originals"
 
 
-def _of_forms(paired: Paired) -> Iterator[tuple[str, str, BoolArray, BoolArray]]:
-    """Yield model, form, which generated texts are the model's, and which of these of the form."""
+def _of_forms(paired: Paired) -> Iterator[tuple[dict[str, str], BoolArray, BoolArray]]:
+    """Yield strata, which generated texts are the model's, and which of these of the form."""
     texts = paired.generated
     for model in paired.model_labels:
-        of_model = np.ones(texts.n_texts, dtype=bool)
+        of_model = np.ones(len(texts.pair), dtype=bool)
         if model != ALL:
             of_model = texts.model == paired.models.index(model)
         for number, form in enumerate(paired.forms):
             inside = of_model & (texts.form == number)
             if inside.any():
-                yield model, form, of_model, inside
+                yield _strata(model, form), of_model, inside
 
 
-def _sums(paired: Paired, texts: Texts, inside: BoolArray, values: FloatArray) -> GroupSums:
-    """A number of each of these texts, shape (n,), by pair; texts of no pair are one cluster."""
-    labels, code = np.unique(texts.pair[inside], return_inverse=True)
-    names = [paired.pairs[label] if label >= 0 else "" for label in labels.tolist()]
-    column = values[:, np.newaxis]
-    total, count = (sums_by(code, len(labels), part) for part in (column, np.ones_like(column)))
-    return GroupSums(names, [{}], total, count, cluster="pair")
+def _strata(model: str, form: str) -> dict[str, str]:
+    return {"model": model, "form": form, "domain": ALL, "source": ALL}
+
+
+def _units(texts: Texts, inside: BoolArray, values: FloatArray) -> ScoredUnits:
+    """A number of each text, shape (n_texts,), by pair; texts of no pair are one cluster, -1."""
+    n = int(inside.sum())
+    return ScoredUnits(texts.pair[inside], np.ones(n), values[inside], (np.ones((n, 1)),))
 
 
 def refusals(
@@ -72,19 +71,42 @@ def refusals(
     A form is compared with the base form on the headlines asked under both, by McNemar's exact
     test: of the headlines refused more often under one of them, chance would give each form half.
     """
-    texts = paired.generated
+    texts, base, names = paired.generated, paired.base_form(base_form), (*paired.pairs, "")
     refused = (texts.outcome == OUTCOMES.index("refused")).astype(np.float64)
-    for model, form, of_model, inside in _of_forms(paired):
-        base = paired.base_form(base_form)
-        sums = _sums(paired, texts, inside, refused[inside])
+    for strata, of_model, inside in _of_forms(paired):
+        units, hand = _units(texts, inside, refused), None
         if hand_outcomes is not None:
-            sums = replace(sums, hand=_by_hand(texts, inside, refused, hand_outcomes))
+            position = np.array([row["position"] for row in hand_outcomes.rows], dtype=np.int64)
+            mask = inside[position]
+            sample = units.take(np.searchsorted(np.flatnonzero(inside), position[mask]))
+            sample = replace(sample, weight=hand_outcomes.weight[mask])
+            truth = sample.scored(hand_outcomes.truth[mask])
+            hand = HandSums.of(units, sample, truth, hand_outcomes.note)
+        sums = GroupSums.of(units, names, [{}], cluster="pair", hand=hand)
         k, n = float(refused[inside].sum()), float(inside.sum())
         overall = float(refused[of_model].mean())
+        details, tests = {"count": k}, []
+        if strata["form"] != base:
+            plain = of_model & (texts.form == paired.forms.index(base))
+            rates = []
+            for side in (inside, plain):
+                asked = side & (texts.pair >= 0)
+                times = np.bincount(texts.pair[asked], minlength=len(paired.pairs))
+                total = np.bincount(texts.pair[asked], refused[asked], len(paired.pairs))
+                # A headline may have several answers: the share of them that were refused
+                rates.append(divide(total, times))
+            change = rates[0] - rates[1]
+            more, fewer = int((change > ROUNDING).sum()), int((change < -ROUNDING).sum())
+            if not np.isnan(change).all():
+                # Headlines refused as often under both do not speak for either (McNemar 1947).
+                p = float(exact_test(more, more + fewer, 0.5)) if more + fewer else 1.0
+                tests.append(Test(p, _MCNEMAR))
+                details |= {"headlines_more": float(more), "headlines_fewer": float(fewer)}
         fields = {
             "paper_interval": wilson_interval(k, n, scope),
             "null": overall_null(overall, n, scope, "the model's share in all forms"),
-            "details": {"count": k},
+            "details": details,
+            "tests": tests,
         }
         share, *corrected = estimates_of(
             REFUSALS,
@@ -93,49 +115,11 @@ def refusals(
             scope,
             [fields].__getitem__,
             statistic="share",
-            strata={"model": model, "form": form, "domain": ALL, "source": ALL},
+            strata=strata,
             n_texts=int(n),
         )
-        share = replace(share, value=k / n)  # the share itself, without rounding of the sums
-        if form != base:
-            plain = of_model & (texts.form == paired.forms.index(base))
-            share = _against(texts, refused, share, inside, plain)
-        yield share
+        yield replace(share, value=k / n)  # the share itself, without rounding of the sums
         yield from corrected
-
-
-def _by_hand(texts: Texts, inside: BoolArray, refused: FloatArray, marks: HandMarks) -> HandSums:
-    def units(rows: IntArray, weight: FloatArray) -> ScoredUnits:
-        return ScoredUnits(texts.pair[rows], weight, refused[rows], (np.ones((len(rows), 1)),))
-
-    rows = np.array([row["position"] for row in marks.rows], dtype=np.int64)
-    mask, read = inside[rows], np.flatnonzero(inside)
-    labelled = units(rows[mask], marks.weight[mask])
-    everyone, truth = units(read, np.ones(len(read))), labelled.scored(marks.truth[mask])
-    return HandSums.of(everyone, labelled, truth, marks.note)
-
-
-def _against(
-    texts: Texts, refused: FloatArray, share: Estimate, form: BoolArray, base: BoolArray
-) -> Estimate:
-    """Add the test against the base form, over the headlines that were asked under both."""
-    rates = []
-    for side in (form & (texts.pair >= 0), base & (texts.pair >= 0)):
-        size = int(texts.pair.max(initial=-1)) + 1
-        total = np.bincount(texts.pair[side], weights=refused[side], minlength=size)
-        # A headline may have several answers: the share of them that were refused
-        rates.append(divide(total, np.bincount(texts.pair[side], minlength=size)))
-    change = rates[0] - rates[1]
-    if np.isnan(change).all():
-        return share
-    more, fewer = int((change > ROUNDING).sum()), int((change < -ROUNDING).sum())
-    # Headlines refused as often under both forms do not speak for either (McNemar 1947).
-    p = float(exact_test(more, more + fewer, 0.5)) if more + fewer else 1.0
-    return replace(
-        share,
-        tests=(*share.tests, Test(p, _MCNEMAR)),
-        details={**share.details, "headlines_more": float(more), "headlines_fewer": float(fewer)},
-    )
 
 
 def text_lengths(paired: Paired, scope: Scope) -> Iterator[Estimate]:
@@ -146,53 +130,42 @@ def text_lengths(paired: Paired, scope: Scope) -> Iterator[Estimate]:
     paired, scope
         The paired table, which keeps every text, and the audit's settings.
     """
-    everything = np.ones(paired.reference.n_texts, dtype=bool)
-    originals = _length(paired, paired.reference, everything, REFERENCE, ALL, None, scope)
-    yield originals
-    for model, form, _, inside in _of_forms(paired):
-        yield _length(paired, paired.generated, inside, model, form, originals.value, scope)
-
-
-def _length(
-    paired: Paired,
-    texts: Texts,
-    inside: BoolArray,
-    model: str,
-    form: str,
-    null: float | None,
-    scope: Scope,
-) -> Estimate:
-    read = inside & ~np.isnan(texts.words)
-    words = texts.words[read]
-    sums = _sums(paired, texts, read, words)
-
-    def own(_: int) -> dict[str, Any]:
-        if len(words) == 0:
-            return {"undefined": "no text could be read"}
-        return {
-            "paper_interval": normal_interval(words, scope.level),
-            "null": None if null is None else Null(null, np.nan, np.nan, scope.level, _ORIGINALS),
-            "details": {"median": float(np.median(words))},
-        }
-
-    counts = np.bincount(texts.outcome[inside & ~read], minlength=len(OUTCOMES)).tolist()
-    reasons = zip((UNREADABLE, *OUTCOMES[1:]), counts, strict=True)
-    (length,) = estimates_of(
-        TEXT_LENGTHS,
-        sums,
-        sums.means(scope),
-        scope,
-        own,
-        tested=False,
-        form=None,
-        statistic="mean",
-        strata={"model": model, "form": form, "domain": ALL, "source": ALL},
-        n_texts=len(words),
-        n_units=float(words.sum()),
-        n_clusters=len(sums.clusters),
-        exclusions={reason: int(n) for reason, n in reasons if n},
-    )
-    return length
+    everything = np.ones(len(paired.reference.pair), dtype=bool)
+    parts = [(_strata(REFERENCE, ALL), paired.reference, everything)]
+    parts += [(strata, paired.generated, inside) for strata, _, inside in _of_forms(paired)]
+    of_originals: float | None = None
+    for strata, texts, inside in parts:
+        read = inside & ~np.isnan(texts.words)
+        words = texts.words[read]
+        fields: dict[str, Any] = {"undefined": "no text could be read"}
+        if len(words):
+            null = None
+            if of_originals is not None:
+                null = Null(of_originals, np.nan, np.nan, scope.level, "mean of the originals")
+            fields = {"details": {"median": float(np.median(words))}, "null": null}
+            fields["paper_interval"] = normal_interval(words, scope.level)
+        counts = np.bincount(texts.outcome[inside & ~read], minlength=len(OUTCOMES)).tolist()
+        reasons = zip((UNREADABLE, *OUTCOMES[1:]), counts, strict=True)
+        units = _units(texts, read, texts.words)
+        sums = GroupSums.of(units, (*paired.pairs, ""), [{}], cluster="pair")
+        (length,) = estimates_of(
+            TEXT_LENGTHS,
+            sums,
+            sums.means(scope),
+            scope,
+            [fields].__getitem__,
+            tested=False,
+            form=None,
+            statistic="mean",
+            strata=strata,
+            n_texts=len(words),
+            n_units=float(words.sum()),
+            n_clusters=len(sums.clusters),
+            exclusions={reason: int(n) for reason, n in reasons if n},
+        )
+        if texts is paired.reference:
+            of_originals = length.value
+        yield length
 
 
 REFUSALS = Component(

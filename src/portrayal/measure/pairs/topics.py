@@ -1,7 +1,7 @@
 """Which topics go with which group: contingency tables of sentences, residuals and chi-squared."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,8 +17,8 @@ from portrayal.annotate.topics import (
     topics_stage,
 )
 from portrayal.errors import RunError
-from portrayal.measure.pairs.levels import LexiconColumns, lexicon_columns, sentence_groups
-from portrayal.measure.pairs.table import DOCUMENT, FULL, Paired, Texts
+from portrayal.measure.pairs.levels import lexicon_columns, sentence_groups
+from portrayal.measure.pairs.table import DOCUMENT, FULL, Paired
 from portrayal.measure.scope import Scope
 from portrayal.records import ALL, REFERENCE, Estimate, Null, Test
 from portrayal.registry import Component
@@ -147,9 +147,29 @@ def read_topics(run: Run, paired: Paired) -> Topics:
         if not np.array_equal(topic_texts.text_start, texts.start):
             raise RunError(f"{run.path}: annotations and texts are out of step; audit it again.")
     topics = topics_of(paired, model, generated, reference)
-    path = topics_stage(run).folder / TABLES
+    tables = []
+    for table in topics.tables:
+        labels = [*table.groups, "neutral"]
+        residual = table.residual.round(4).astype(object)
+        residual[np.isnan(table.residual)] = None
+        cells = {
+            "attribute": table.attribute,
+            "lexicon": table.lexicon,
+            "model": table.model,
+            "form": table.form,
+            "groups": labels,
+            "observed": table.observed.tolist(),
+            "residual": residual.tolist(),
+            "association": [None if i < 0 else labels[i] for i in table.association.tolist()],
+            "one_group_only": table.one_group_only.tolist(),
+            "sentences_without_words": table.unread,
+        }
+        tables.append(cells)
+    words = [list(model.top_words(k)) for k in range(model.n_topics)]
+    shown = {"n_topics": model.n_topics, "facts": dict(model.facts), "words": words}
     run.manifest.open(MEASURED)
-    write_atomically(path, json.dumps(_shown(topics), ensure_ascii=False, indent=1))
+    path = topics_stage(run).folder / TABLES
+    write_atomically(path, json.dumps({**shown, "tables": tables}, ensure_ascii=False, indent=1))
     return topics
 
 
@@ -157,92 +177,41 @@ def topics_of(
     paired: Paired, model: TopicModel, generated: TopicTexts, reference: TopicTexts
 ) -> Topics:
     """Tell which topics go with which group in each corpus, by the topics of its sentences."""
-    tables = []
+    ours, tables = paired.generated, []
+    corpora = [
+        ((paired.models[i], paired.forms[j]), ours, generated, (ours.model == i) & (ours.form == j))
+        for i, j in ours.corpora
+    ]
+    everything = np.ones(len(paired.reference.pair), dtype=bool)
+    corpora.append(((REFERENCE, ALL), paired.reference, reference, everything))
     for lexicon in lexicon_columns(paired):
-        args = model.n_topics, lexicon
-        ours = paired.generated
-        for i, j in corpora_of(paired):
-            inside = (ours.model == i) & (ours.form == j)
-            label = paired.models[i], paired.forms[j]
-            tables.append(_table(label, ours, generated, inside, *args))
-        everything = np.ones(paired.reference.n_texts, dtype=bool)
-        label = REFERENCE, ALL
-        tables.append(_table(label, paired.reference, reference, everything, *args))
+        m = len(lexicon.groups)
+        for (name, form), texts, topic_texts, inside in corpora:
+            text, topic = texts.text, np.asarray(topic_texts.topic, dtype=np.int64)
+            valid = inside[text] & (topic >= 0)
+            about = sentence_groups(texts.counts[:, lexicon.columns])
+            group = np.where(about < 0, m, about)[valid]  # no group or a tie: the neutral column
+            observed = contingency(topic[valid], group, (model.n_topics, m + 1))
+            residual = standardized_residuals(observed)
+            with_words = np.unique(text[valid])
+            table = TopicTable(
+                attribute=lexicon.attribute,
+                lexicon=lexicon.name,
+                groups=lexicon.groups,
+                model=name,
+                form=form,
+                observed=observed,
+                residual=residual,
+                association=associations(residual),
+                topic=topic[valid],
+                group=group,
+                text=text[valid],
+                n_texts=len(with_words),
+                n_pairs=len(np.unique(texts.pair[with_words])),
+                unread=int((inside[text] & ~valid).sum()),
+            )
+            tables.append(table)
     return Topics(model, generated, reference, tuple(tables))
-
-
-def corpora_of(paired: Paired) -> list[tuple[int, int]]:
-    """Return the codes of each model and form that has texts, in order."""
-    codes = zip(paired.generated.model.tolist(), paired.generated.form.tolist(), strict=True)
-    return sorted(set(codes))
-
-
-def _table(
-    label: tuple[str, str],
-    texts: Texts,
-    topic_texts: TopicTexts,
-    inside: BoolArray,
-    n_topics: int,
-    lexicon: LexiconColumns,
-) -> TopicTable:
-    """The table of the texts `inside`, shape (n_texts,), of the model and form of the label."""
-    text = np.repeat(np.arange(texts.n_texts), np.diff(texts.start))
-    of_corpus = inside[text]
-    topics, m = np.asarray(topic_texts.topic, dtype=np.int64), len(lexicon.groups)
-    valid = of_corpus & (topics >= 0)
-    about = sentence_groups(texts.counts[:, lexicon.columns])
-    group = np.where(about < 0, m, about)[valid]  # no group or a tie: the neutral column
-    observed = contingency(topics[valid], group, (n_topics, m + 1))
-    residual = standardized_residuals(observed)
-    with_words = np.unique(text[valid])
-    return TopicTable(
-        attribute=lexicon.attribute,
-        lexicon=lexicon.name,
-        groups=lexicon.groups,
-        model=label[0],
-        form=label[1],
-        observed=observed,
-        residual=residual,
-        association=associations(residual),
-        topic=topics[valid],
-        group=group,
-        text=text[valid],
-        n_texts=len(with_words),
-        n_pairs=len(np.unique(texts.pair[with_words])),
-        unread=int((of_corpus & ~valid).sum()),
-    )
-
-
-def _shown(topics: Topics) -> Mapping[str, Any]:
-    """What `topics.json` holds."""
-    assert topics.model is not None
-    model = topics.model
-    return {
-        "n_topics": model.n_topics,
-        "facts": dict(model.facts),
-        "words": [list(model.top_words(k)) for k in range(model.n_topics)],
-        "tables": [
-            {
-                "attribute": table.attribute,
-                "lexicon": table.lexicon,
-                "groups": [*table.groups, "neutral"],
-                "model": table.model,
-                "form": table.form,
-                "observed": table.observed.tolist(),
-                "residual": [
-                    [None if np.isnan(cell) else round(cell, 4) for cell in row]
-                    for row in table.residual.tolist()
-                ],
-                "association": [
-                    None if code < 0 else [*table.groups, "neutral"][code]
-                    for code in table.association.tolist()
-                ],
-                "one_group_only": table.one_group_only.tolist(),
-                "sentences_without_words": table.unread,
-            }
-            for table in topics.tables
-        ],
-    }
 
 
 def contingency(topic: IntArray, group: IntArray, shape: tuple[int, int]) -> IntArray:
@@ -307,75 +276,53 @@ def topic_use(paired: Paired, scope: Scope, *, topics: Topics) -> Iterator[Estim
     topics
         From `read_topics`.
     """
+
+    def estimate(*place: str, **fields: Any) -> Estimate:
+        strata = dict(zip(("attribute", "lexicon", "model", "form"), place, strict=True))
+        strata |= {"level": DOCUMENT, "domain": ALL, "source": ALL, "length": FULL}
+        return scope.estimate(TOPIC_USE, statistic="chi2", strata=strata, group={}, **fields)
+
     if topics.undefined is not None:
         for lexicon in lexicon_columns(paired):
-            for model, form in sorted({*paired.dispositions, (REFERENCE, ALL)}):
-                strata = _strata(lexicon.attribute, lexicon.name, model, form)
-                yield _estimate(strata, scope, undefined=topics.undefined)
+            for corpus in sorted({*paired.dispositions, (REFERENCE, ALL)}):
+                place = lexicon.attribute, lexicon.name, *corpus
+                yield estimate(*place, value=None, undefined=topics.undefined)
     for table in topics.tables:
-        yield _of_table(table, scope)
-
-
-def _of_table(table: TopicTable, scope: Scope) -> Estimate:
-    strata = _strata(table.attribute, table.lexicon, table.model, table.form)
-    value, df, p = chi_squared(table.observed)
-    counted = {"sentence without a word of the topic model": table.unread} if table.unread else {}
-    if np.isnan(value):
-        return _estimate(strata, scope, undefined=EMPTY, exclusions=counted)
-    n = int(table.observed.sum())
-    rng = scope.rng(TOPIC_USE.name, *strata.values())
-    draws = []
-    for _ in range(scope.permutations):
+        place = table.attribute, table.lexicon, table.model, table.form
+        value, df, p = chi_squared(table.observed)
+        unread = {"sentence without a word of the topic model": table.unread}
+        fields: dict[str, Any] = {"exclusions": unread if table.unread else {}}
+        if np.isnan(value):
+            yield estimate(*place, value=None, undefined=EMPTY, **fields)
+            continue
+        rng = scope.rng(TOPIC_USE.name, DOCUMENT, *place, ALL, ALL, FULL)
         # Within each text, as texts are about something, and so their sentences share topics
-        group = shuffle_within(table.group, table.text, rng)
-        draws.append(chi_squared(contingency(table.topic, group, table.observed.shape))[0])
-    shuffled = np.array(draws)
-    low, high = permutation_range(shuffled, scope.level)
-    null = Null(float(shuffled.mean()), float(low), float(high), scope.level, SHUFFLED, scope.seed)
-    # What was observed counts as one of the draws, so that p is never 0 (Phipson & Smyth 2010).
-    above = (1 + int((shuffled >= value).sum())) / (1 + len(shuffled))
-    # Cramér's V, the size of the association in 0–1, does not grow with the number of sentences.
-    least = min(int((table.observed.sum(axis=axis) > 0).sum()) for axis in (0, 1))
-    cramers_v = float(np.sqrt(value / (table.observed.sum() * (least - 1))))
-    # Sentences of each group, and topics associated with it
-    by_group: dict[str, float] = {}
-    sentences = table.observed.sum(axis=0).tolist()
-    for code, label in enumerate((*table.groups, "neutral")):
-        by_group[f"sentences_{label}"] = float(sentences[code])
-        by_group[f"topics_{label}"] = float((table.association == code).sum())
-    return _estimate(
-        strata,
-        scope,
-        value=value,
-        null=null,
-        tests=(Test(above, f"permutation: {SHUFFLED}, one-sided"), Test(p, PEARSON)),
-        n_texts=table.n_texts,
-        n_units=float(n),
-        n_clusters=table.n_pairs,
-        exclusions=counted,
-        details={"df": float(df), "cramers_v": cramers_v, **by_group},
-    )
-
-
-def _strata(attribute: str, lexicon: str, model: str, form: str) -> dict[str, str]:
-    return {
-        "level": DOCUMENT,
-        "attribute": attribute,
-        "lexicon": lexicon,
-        "model": model,
-        "form": form,
-        "domain": ALL,
-        "source": ALL,
-        "length": FULL,
-    }
-
-
-def _estimate(
-    strata: Mapping[str, str], scope: Scope, *, value: float | None = None, **fields: Any
-) -> Estimate:
-    return scope.estimate(
-        TOPIC_USE, statistic="chi2", strata=strata, group={}, value=value, **fields
-    )
+        groups = (shuffle_within(table.group, table.text, rng) for _ in range(scope.permutations))
+        tables = (contingency(table.topic, group, table.observed.shape) for group in groups)
+        draws = np.array([chi_squared(shuffled)[0] for shuffled in tables])
+        low, high = (float(bound) for bound in permutation_range(draws, scope.level))
+        # What was observed counts as one of the draws, so that p is never 0 (Phipson & Smyth 2010).
+        above = (1 + int((draws >= value).sum())) / (1 + len(draws))
+        # Cramér's V, the size of the association in 0–1, does not grow with the number of
+        # sentences.
+        n = float(table.observed.sum())
+        least = min(int((table.observed.sum(axis=axis) > 0).sum()) for axis in (0, 1))
+        details = {"df": float(df), "cramers_v": float(np.sqrt(value / (n * (least - 1))))}
+        # Sentences of each group, and topics associated with it
+        for code, label in enumerate((*table.groups, "neutral")):
+            details[f"sentences_{label}"] = float(table.observed[:, code].sum())
+            details[f"topics_{label}"] = float((table.association == code).sum())
+        yield estimate(
+            *place,
+            value=value,
+            null=Null(float(draws.mean()), low, high, scope.level, SHUFFLED, scope.seed),
+            tests=(Test(above, f"permutation: {SHUFFLED}, one-sided"), Test(p, PEARSON)),
+            n_texts=table.n_texts,
+            n_units=n,
+            n_clusters=table.n_pairs,
+            details=details,
+            **fields,
+        )
 
 
 TOPIC_USE = Component(

@@ -37,9 +37,8 @@ from portrayal.measure.pairs import (
     pair_texts,
     read_topics,
     row_sentences,
-    sentence_levels,
+    text_levels,
     with_hand_scores,
-    word_levels,
 )
 from portrayal.records import ALL, Prompt
 from portrayal.reference.lexicons import lexicon
@@ -383,8 +382,8 @@ def tables(run: Run, options: NewsOptions) -> Tables:
 
     def with_levels() -> Paired:
         sides = row_sentences(paired, options.seed)
-        levels_read = [*word_levels(sides)] if WORD in levels else []
-        levels_read += sentence_levels(sides)
+        names = {WORD: WORD, SENTIMENT: "sentence_sentiment", TOXICITY: "sentence_toxicity"}
+        levels_read = text_levels(sides, [names[level] for level in levels if level in names])
         if DOCUMENT in levels:
             levels_read += document_levels(sides, topics())
         return paired.with_levels(levels_read)
