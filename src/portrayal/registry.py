@@ -72,6 +72,8 @@ class Component:
     form
         How its numbers are written, where not by their statistic: "points" for differences of
         shares; or a function of the estimate, "" where its statistic says it.
+    counts
+        Function of an estimate to what its value counts, such as "grades"; "" where `form` says it.
     """
 
     name: str
@@ -94,6 +96,7 @@ class Component:
     each_model: bool = field(default=False, kw_only=True)
     listed: bool = field(default=True, kw_only=True)
     form: str | Callable[[Any], str] = field(default="", kw_only=True)
+    counts: Callable[[Any], str] | None = field(default=None, kw_only=True)
 
 
 @cache

@@ -217,6 +217,7 @@ def _annotation(
     types = {
         "words": pa.int32(),
         "sentences": pa.list_(SPAN),
+        "sentence_words": pa.list_(pa.int32()),
         "counts": pa.list_(pa.list_(pa.float32())),
         "spans": pa.list_(HIT),
         "polarity": pa.list_(pa.float32()),
@@ -251,4 +252,11 @@ def _counted(text: str) -> dict[str, Any]:
             at += len(word) + 1
         counts.append(row)
     places = [{"start": start, "end": end} for start, end in spans]
-    return {"words": len(text.split()), "sentences": places, "counts": counts, "spans": hits}
+    words = [len(text[start:end].split()) for start, end in spans]
+    return {
+        "words": sum(words),
+        "sentences": places,
+        "sentence_words": words,
+        "counts": counts,
+        "spans": hits,
+    }

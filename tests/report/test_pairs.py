@@ -65,7 +65,7 @@ def test_each_model_and_score_is_a_finding(view: View) -> None:
     assert {s.first.strata["model"] for s in first.findings} == {"lean"}
     assert all(re.match("lean: .*answers", s.headline) for s in first.findings)
     length = next(s for s in scores if s.first.strata["score"] == "length")
-    assert length.facts[0].startswith(f"+{difference(abs(length.first.value), '')} (")
+    assert length.facts[0].startswith(f"+{difference(abs(length.first.value), '')} words (")
     assert length.facts[1].endswith(" standard deviations of the texts")
     assert "60 pairs" in length.facts
     assert {each[5].split()[1] for each in (c.cells for c in first.lead.candidates)} <= {

@@ -186,8 +186,16 @@ _UNITS = {
 def scores_of(settings: Mapping[str, Any]) -> tuple[TextScore, ...]:
     """Return what the numbers of an annotated text are, in their order."""
     themes = lists_of(tuple(settings["lexicons"])).themes
-    words = (TextScore(theme, f"words in {PER:.0f}") for theme in themes)
-    return (*(_UNITS[name] for name in settings["scorers"]), *words)
+    return tuple(map(score_of, (*settings["scorers"], *themes)))
+
+
+def score_of(name: str) -> TextScore:
+    """Return what a score is: one of a text's own, or the words of a theme.
+
+    >>> score_of("readability").unit, score_of("warmth").unit
+    ('grades', 'words in 100')
+    """
+    return _UNITS.get(name) or TextScore(name, f"words in {PER:.0f}")
 
 
 @dataclass

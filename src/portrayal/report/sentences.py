@@ -288,7 +288,9 @@ def ratio_facts(e: Estimate) -> tuple[str, ...]:
     if e.statistic != "ratio" or len(e.counts) != 1 or none == 1.0:
         people = sum(count.of for count in e.counts)
         mostly = (_mostly_of(e, people),) if BORNE_MOSTLY in e.details and people else ()
-        return ratio_words(e.value, e.interval, form_of(e)), *mostly
+        component = described(e.measure)
+        counts = component.counts(e) if component is not None and component.counts else ""
+        return ratio_words(e.value, e.interval, form_of(e), counts=counts), *mostly
     name, share = e.instruments.get("baseline", ""), e.details["baseline"]
     reference = _defaults()["populations"].get(name, f"the share in {name}")
     other = f"{fmt.ratio(e.value)} of {reference} of {short_share(share)}"
@@ -303,8 +305,12 @@ def ratio_facts(e: Estimate) -> tuple[str, ...]:
     return ratio_words(e.value, e.interval, "ratio", none), other
 
 
-def ratio_words(value: float | None, bounds: Interval | None, form: str, scale: float = 1.0) -> str:
+def ratio_words(
+    value: float | None, bounds: Interval | None, form: str, scale: float = 1.0, counts: str = ""
+) -> str:
     """Return a value over `scale` with its interval; of an empty side what the interval shows.
+
+    `counts` is what the value counts ("grades").
 
     >>> ratio_words(math.inf, Interval(3.5, math.inf, 0.95, "t"), "ratio")
     'at least 3.5 times'
@@ -312,7 +318,7 @@ def ratio_words(value: float | None, bounds: Interval | None, form: str, scale: 
     if value is not None and scale != 1.0:
         value /= scale
         bounds = bounds and replace(bounds, low=bounds.low / scale, high=bounds.high / scale)
-    times = " times" if form == "ratio" else ""
+    times = " times" if form == "ratio" else f" {counts}" * bool(counts)
     # An infinite ratio has an honest lower bound.
     if form == "ratio" and value == math.inf:
         return f"at least {fmt.ratio(bounds.low)} times" if bounds else "no ratio: a side is empty"

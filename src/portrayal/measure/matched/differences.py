@@ -1,8 +1,7 @@
 """Differences within matched sets: how far texts about one group lie above those about another."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Any
 
@@ -14,7 +13,7 @@ from portrayal.annotate.scores import (
     READABILITY,
     SENTIMENT,
     TOXICITY,
-    TextScore,
+    score_of,
 )
 from portrayal.collect.tables import UNNAMED
 from portrayal.measure.clustered import (
@@ -79,50 +78,50 @@ def pair_difference(matched_sets: MatchedSets, scope: Scope) -> Iterator[Estimat
     matched_sets, scope
         The sets with their scores, and the audit's settings.
     """
-    for place in matched_sets.places:
-        yield from _of_place(matched_sets, place, scope)
-
-
-def _by_column(sets: MatchedSets, of_contrast: Callable[[int], FloatArray]) -> FloatArray:
-    """Values (n_scores, n_sets) of each contrast as columns, by score: (n_sets, n_columns)."""
-    values = np.stack([of_contrast(first) for _, first in contrasts(sets)], axis=1)
-    return values.reshape(-1, values.shape[-1]).T
+    sets = matched_sets
+    columns = [(k, *contrast) for k in range(len(sets.scores)) for contrast in contrasts(sets)]
+    for model, part, inside in sets.places:
+        rows = np.flatnonzero(inside)
+        # Without the scorer's reaction to the words of a person, which is tested beside it
+        scatter = sets.squares[:, rows], sets.df[:, rows]
+        within = Within.of(sets, rows, sets.neutral[:, rows], columns, scatter, scope)
+        yield from _of_place(sets, (model, part, inside), within, scope)
 
 
 def _of_place(
-    sets: MatchedSets, place: tuple[str, str, BoolArray], scope: Scope
+    sets: MatchedSets, place: tuple[str, str, BoolArray], within: "Within", scope: Scope
 ) -> Iterator[Estimate]:
-    model, part, inside = place
-    rows, compared = np.flatnonzero(inside), contrasts(sets)
-    columns = [(k, name, first) for k in range(len(sets.scores)) for name, first in compared]
-    groups = [{sets.attribute: name} for _, name, _ in columns]
-    # Without the scorer's reaction, as scored, and with names as they are written
-    d, raw_d, written_d = (
-        _by_column(sets, partial(within_sets, side[:, rows]))
-        for side in (sets.neutral, sets.value, sets.written)
+    """Yield the differences of one place, and those that labels by hand correct."""
+    (model, part, inside), sums, columns = place, within.sums, within.columns
+    rows, scores = np.flatnonzero(inside), [sets.scores[k] for k, *_ in columns]
+    valid, values = ~np.isnan(within.difference), [sets.value[k, rows] for k, *_ in columns]
+    # As scored, and with names as they are written, of the same sets
+    raw_d, written_d = (
+        np.where(valid, within_columns(side[:, rows], columns), np.nan)
+        for side in (sets.value, sets.written)
     )
-    # All are of the same sets, so that they can be compared.
-    valid = ~np.isnan(d) & ~np.isnan(raw_d)
-    sums, *further = (
-        source_sums(sets, rows, np.where(valid, values, np.nan), groups)
-        for values in (d, raw_d, written_d, raw_d - d)
+    raw, unmasked, reaction = (
+        source_sums(sets, rows, d, sums.groups).means(scope)
+        for d in (raw_d, written_d, raw_d - within.difference)
     )
-    means, (raw, unmasked, reaction) = sums.means(scope), (s.means(scope) for s in further)
-    texts = [sets.value[k, rows][valid[:, i]] for i, (k, *_) in enumerate(columns)]
+    texts = [value[valid[:, i]] for i, value in enumerate(values)]
     spread = np.array([np.nanstd(x, ddof=1) if len(x) > 1 else np.nan for x in texts])
     n_texts = sets.n_answers[rows].sum(axis=1) @ valid
-    noise = _by_column(sets, partial(_noise, sets, rows))
-    df = np.repeat(sets.df[:, rows], len(compared), axis=0).T
-    fixed = infer_fixed_means(d, sets.source[rows], noise, df, scope.level)
-    scores = [sets.scores[k] for k, *_ in columns]
-    reasons = _reasons(sums, means, scores, spread, n_texts)
-    means = replace(means, reason=reasons, fixed=fixed)
+    reasons = within.means.reason.astype(object)
+    for i, score in enumerate(scores):
+        # In words of this design: "too few prompts" would puzzle who has pairs.
+        if not sums.upper[:, i].any():  # where the halves of no source differ in sum
+            alike = SAME_SCORES if spread[i] > 0 else ALL_ALIKE
+            reasons[i] = alike.format(cluster=sums.cluster, n=n_texts[i], score=score.name)
+        elif np.isnan(within.means.p[i]) and within.means.n_clusters[i] > 1:
+            by = f"{digits(abs(float(within.means.value[i])))} {score.unit}"
+            reasons[i] = CONSTANT.format(cluster=sums.cluster, by=by)
+    means = replace(within.means, reason=reasons)
     # Two one-sided tests at .05 read the ends of a 90 % interval.
-    equal = sums.means(replace(scope, level=_EQUAL))
-    exchanged = exchange_fields(sums, scope, model, part)
+    equal, exchanged = sums.means(replace(scope, level=_EQUAL)), within.fields(scope, model, part)
 
-    def own(i: int) -> Mapping[str, Any]:
-        score, strata = scores[i], {"model": model, "score": scores[i].name, "part": part}
+    def fields_of(i: int) -> dict[str, Any]:
+        strata = {"model": model, "score": scores[i].name, "part": part}
         if np.isnan(means.value[i]):
             return {"strata": strata, "undefined": "no pair has this score in both halves"}
         details = {
@@ -135,75 +134,39 @@ def _of_place(
         # The difference with names in place stands beside: what hiding them takes away is seen
         if unmasked.value[i] != raw.value[i]:
             details[UNMASKED] = float(unmasked.value[i])
-        status = Status()
-        if sets.exchanged and score.exchanged:
-            details |= {RAW: float(raw.value[i]), REACTION: float(reaction.value[i])}
-            details |= {REACTION_P: float(reaction.p[i]), CHANGED: float(sets.exchanged)}
-            status = _reacts(reaction, i, float(means.value[i]), scope.level)
-        return {
-            "strata": strata,
-            "n_texts": int(n_texts[i]),
-            **exchanged(i),
-            "details": {name: x for name, x in details.items() if not np.isnan(x)},
-            "status": status,
-        }
+        fields = {"strata": strata, "n_texts": int(n_texts[i]), **exchanged(i)}
+        if sets.exchanged and scores[i].exchanged:
+            bias, p = float(reaction.value[i]), float(reaction.p[i])
+            details |= {RAW: float(raw.value[i]), REACTION: bias}
+            details |= {REACTION_P: p, CHANGED: float(sets.exchanged)}
+            # A reaction that is the same in every source has no spread, and so no p.
+            sure = p < 1.0 - scope.level or np.isnan(p)
+            if sure and 0.0 < abs(bias) >= abs(float(means.value[i])):
+                alike = "which is as much as the difference"
+                reacts = f"the scorer reacts to the exchanged words alone by {bias:.3g}, {alike}"
+                fields["status"] = Status(detail=reacts)
+        return {**fields, "details": {name: x for name, x in details.items() if not np.isnan(x)}}
 
-    by_hand = dict(_corrected(sets, place, columns, (means, spread, n_texts), scope))
+    by_hand = dict(_corrected(sets, place, within, spread, n_texts, scope))
     shared: dict[str, Any] = {"statistic": "difference", "strata": {}, "by_hand": by_hand}
     shared["exclusions"] = sets.left_out.get(model, {})
-    yield from estimates_of(PAIR_DIFFERENCE, sums, means, scope, own, **shared)
-
-
-def _reasons(
-    sums: GroupSums,
-    means: Inference,
-    scores: Sequence[TextScore],
-    spread: FloatArray,
-    n_texts: FloatArray,
-) -> Any:
-    """Why each difference has no test, shape (k,): its answers are all alike, or differ alike.
-
-    In words of this design: "too few prompts" would puzzle who has pairs.
-    """
-    reasons = means.reason.astype(object)
-    for i, score in enumerate(scores):
-        # Where the halves of no source differ in sum, no difference has a spread.
-        if not sums.upper[:, i].any() and spread[i] > 0:
-            reasons[i] = SAME_SCORES.format(cluster=sums.cluster)
-        elif not sums.upper[:, i].any():
-            reasons[i] = ALL_ALIKE.format(n=n_texts[i], score=score.name)
-        elif np.isnan(means.p[i]) and means.n_clusters[i] > 1:
-            by = f"{digits(abs(float(means.value[i])))} {score.unit}"
-            reasons[i] = CONSTANT.format(cluster=sums.cluster, by=by)
-    return reasons
-
-
-def _reacts(reaction: Inference, i: int, difference: float, level: float) -> Status:
-    """Whether a scorer's reaction to words alone is as much as the difference it finds."""
-    value, p = float(reaction.value[i]), float(reaction.p[i])
-    # A reaction that is the same in every source has no spread, and so no p.
-    sure = p < 1.0 - level or np.isnan(p)
-    if not (sure and 0.0 < abs(value) >= abs(difference)):
-        return Status()
-    return Status(
-        detail=f"the scorer reacts to the exchanged words alone by {value:.3g}, which is as much "
-        "as the difference"
-    )
+    yield from estimates_of(PAIR_DIFFERENCE, sums, means, scope, fields_of, **shared)
 
 
 def _corrected(
     sets: MatchedSets,
     place: tuple[str, str, BoolArray],
-    columns: Sequence[tuple[int, str, int]],
-    raw: tuple[Inference, FloatArray, FloatArray],
+    within: "Within",
+    spread: FloatArray,
+    n_texts: FloatArray,
     scope: Scope,
 ) -> Iterator[tuple[int, Estimate]]:
     """Yield the differences that labels by hand correct, with their columns.
 
-    `raw` are the differences as scored, the spread and the number of their texts, (k,) each.
+    `spread` and `n_texts` are the spread and the number of the texts of each, (k,).
     """
-    (model, part, inside), (means, spread, n_texts) = place, raw
-    for i, (number, name, first) in enumerate(columns):
+    model, part, inside = place
+    for i, (number, name, first) in enumerate(within.columns):
         score, sd = sets.scores[number].name, float(spread[i])
         if (hand := sets.hand.get(score)) is None:
             continue
@@ -213,7 +176,7 @@ def _corrected(
             hand_difference(sets, sets.neutral[number], hand, inside, first),
             0,
             scope,
-            float(means.value[i]),
+            float(within.means.value[i]),
             group={sets.attribute: name},
             n_texts=int(n_texts[i]),
             strata={"model": model, "score": score, "part": part},
@@ -252,33 +215,6 @@ def hand_difference(
     return HandSums.of(everyone, labelled, truth, hand.marks.note, two_sides=True, slope=span)
 
 
-def exchange_fields(sums: GroupSums, scope: Scope, *labels: str) -> Callable[[int], dict[str, Any]]:
-    """Return the function of a column to its null and test by exchange of the halves of sources.
-
-    And to what each source says against no difference, by which tests are adjusted jointly.
-    """
-    total, sums_kept = sums.upper, sums.kept("mean")
-    if len(total) > MOST_PROMPTS:  # very many sources change sides in buckets
-        total = sums_by(np.arange(len(total)) % BUCKETS, BUCKETS, total)
-    # The halves of a whole source change sides together, as its texts are alike
-    p, half = exchange_test(total, scope.rng("exchange", *labels), scope.level)
-    method = EXCHANGED.format(cluster=sums.cluster)
-
-    def fields(i: int) -> dict[str, Any]:
-        reach = float(half[i] / sums.n_upper[:, i].sum())
-        if 2.0 ** (1 - np.count_nonzero(total[:, i])) > 1.0 - scope.level:
-            reach = np.nan  # the range of so few exchanges holds every value
-        null = Null(0.0, -reach, reach, scope.level, method, scope.seed)
-        of_source = sums_kept(i)
-        # A source whose halves score alike moves no joint draw, so that it need not be kept.
-        counted, n = of_source.upper != 0.0, len(of_source.prompts)
-        names = tuple(compress(of_source.prompts, counted))
-        scores = PromptScores(names, of_source.upper[counted], 0.0, n, max(n - 1.0, 1))
-        return {"null": null, "tests": (Test(float(p[i]), method),), "scores": scores}
-
-    return fields
-
-
 def contrasts(sets: MatchedSets) -> list[tuple[str, int]]:
     """Each comparison of groups: its name, and the code of the group that stands first."""
     if len(sets.groups) == 2:
@@ -309,48 +245,107 @@ def within_sets(value: FloatArray, first: int) -> FloatArray:
     return np.asarray(np.where(weights[..., first] > 0, difference, np.nan))
 
 
+Column = tuple[int, str, int]
+"""Which score, the name of the comparison of groups, and the code of the group that is first."""
+
+
+def within_columns(value: FloatArray, columns: Sequence[Column]) -> FloatArray:
+    """Differences within sets of halves (n_scores, n_sets, n_groups), shape (n_sets, k)."""
+    return np.stack([within_sets(value[k], first) for k, _, first in columns], axis=1)
+
+
 def source_sums(
     sets: MatchedSets, rows: IntArray, values: FloatArray, groups: Sequence[Mapping[str, str]]
 ) -> GroupSums:
     """Sum values of these sets, (n_chosen, k), by source; NaN is where a set has none."""
-    valid = ~np.isnan(values)
-    code, source = np.unique(sets.source[rows], return_inverse=True)
-    upper, n = (sums_by(source, len(code), x) for x in (np.where(valid, values, 0.0), valid * 1.0))
-    names = [sets.sources[i] for i in code.tolist()]
-    return GroupSums(names, groups, upper, n, cluster=sets.cluster)
+    one = np.ones(len(rows))
+    units = ScoredUnits(sets.source[rows], one, values, (one[:, np.newaxis],))
+    return GroupSums.of(units, sets.sources, groups, cluster=sets.cluster)
 
 
-def _noise(sets: MatchedSets, rows: IntArray, first: int) -> FloatArray:
-    """Noise of each difference of these sets, shape (n_scores, n_sets)."""
-    d = within_sets(sets.neutral[:, rows], first)
-    return noise_of(sets.n_answers[rows], first, (sets.squares[:, rows], sets.df[:, rows]), d)
+@dataclass(frozen=True, eq=False)
+class Within:
+    """Differences of scores within sets, and their means.
 
-
-def noise_of(
-    n_answers: IntArray, first: int, scatter: tuple[FloatArray, FloatArray], d: FloatArray
-) -> FloatArray:
-    """Return the variance of each difference if its request were asked again, shape (…, n_sets).
-
-    Parameters
+    Attributes
     ----------
-    n_answers
-        Answers of each half, shape (n_sets, n_groups).
-    first
-        The group that is compared with the others.
-    scatter
-        Sums of squares off the means of halves, and degrees of freedom, (…, n_sets) each; NaN
-        comes of 0 of these. Answers that never differ within halves are taken as exchangeable
-        between them.
-    d
-        The differences, shape (…, n_sets).
+    columns
+        Of which score and groups each of the k differences is.
+    difference
+        Of each set, shape (n_sets, k); NaN where a half lacks.
+    sums, means
+        By source; the means also of these very requests.
     """
-    # A mean of n answers has 1 / n of the variance of one.
-    weights = weights_within(n_answers > 0, first)
-    multiplier = (weights**2 / np.maximum(n_answers, 1)).sum(axis=1)
-    squares, df = scatter
-    exchanged = divide(d * d, np.maximum(n_answers.sum(1) - 1.0, 1.0))
-    variance = np.where(squares > 0, divide(squares, df) * multiplier, exchanged)
-    return np.asarray(np.where(df > 0, variance, np.nan))
+
+    columns: Sequence[Column]
+    difference: FloatArray
+    sums: GroupSums
+    means: Inference
+
+    @classmethod
+    def of(
+        cls,
+        sets: MatchedSets,
+        rows: IntArray,
+        value: FloatArray,
+        columns: Sequence[Column],
+        scatter: tuple[FloatArray, FloatArray],
+        scope: Scope,
+    ) -> "Within":
+        """Compare the halves of some sets.
+
+        Parameters
+        ----------
+        sets, rows, columns, scope
+            Which sets, what is compared, and the audit's settings.
+        value
+            Scores of the halves, shape (n_scores, n_chosen, n_groups); 0 or 1 for words.
+        scatter
+            Sums of squares of answers off the means of halves, and degrees of freedom, shape
+            (n_scores, n_chosen) each. Answers that never differ within halves are taken as
+            exchangeable between them.
+        """
+        difference, n_answers = within_columns(value, columns), sets.n_answers[rows]
+        noise, free = np.full((2, *difference.shape), np.nan)
+        for i, (k, _, first) in enumerate(columns):
+            (squares, df), d = (x[k] for x in scatter), difference[:, i]
+            # A mean of n answers has 1 / n of the variance of one.
+            weights = weights_within(n_answers > 0, first)
+            multiplier = (weights**2 / np.maximum(n_answers, 1)).sum(axis=1)
+            exchanged = divide(d * d, np.maximum(n_answers.sum(1) - 1.0, 1.0))
+            variance = np.where(squares > 0, divide(squares, df) * multiplier, exchanged)
+            noise[:, i], free[:, i] = np.where(df > 0, variance, np.nan), df
+        fixed = infer_fixed_means(difference, sets.source[rows], noise, free, scope.level)
+        groups = [{sets.attribute: name} for _, name, _ in columns]
+        sums = source_sums(sets, rows, difference, groups)
+        return cls(columns, difference, sums, replace(sums.means(scope), fixed=fixed))
+
+    def fields(self, scope: Scope, *labels: str) -> Callable[[int], dict[str, Any]]:
+        """Return the function of a column to its null and test by exchange of halves of sources.
+
+        And to what each source says against no difference, by which tests are adjusted jointly.
+        """
+        sums, kept = self.sums, self.sums.kept("mean")
+        total = sums.upper
+        if len(total) > MOST_PROMPTS:  # very many sources change sides in buckets
+            total = sums_by(np.arange(len(total)) % BUCKETS, BUCKETS, total)
+        # The halves of a whole source change sides together, as its texts are alike
+        p, half = exchange_test(total, scope.rng("exchange", *labels), scope.level)
+        method = EXCHANGED.format(cluster=sums.cluster)
+
+        def fields_of(i: int) -> dict[str, Any]:
+            reach = float(half[i] / sums.n_upper[:, i].sum())
+            if 2.0 ** (1 - np.count_nonzero(total[:, i])) > 1.0 - scope.level:
+                reach = np.nan  # the range of so few exchanges holds every value
+            null = Null(0.0, -reach, reach, scope.level, method, scope.seed)
+            of_source = kept(i)
+            # A source whose halves score alike moves no joint draw, so that it need not be kept.
+            counted, n = of_source.upper != 0.0, len(of_source.prompts)
+            names = tuple(compress(of_source.prompts, counted))
+            scores = PromptScores(names, of_source.upper[counted], 0.0, n, max(n - 1.0, 1))
+            return {"null": null, "tests": (Test(float(p[i]), method),), "scores": scores}
+
+        return fields_of
 
 
 def sentence(e: Estimate) -> str:
@@ -406,4 +401,5 @@ PAIR_DIFFERENCE = Component(
     brief="within pairs",
     each_model=True,
     form=lambda e: "points" if e.strata.get("score") == REFUSED else "",
+    counts=lambda e: "" if e.strata["score"] == REFUSED else score_of(e.strata["score"]).unit,
 )

@@ -10,7 +10,7 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain, pairwise
 from sys import intern
 from typing import Any
@@ -22,21 +22,13 @@ from portrayal.annotate.names import Spans, hidden
 from portrayal.annotate.scores import TEXT_SCORES
 from portrayal.annotate.word_match import TOKEN, fold
 from portrayal.measure.clustered import estimates_of
-from portrayal.measure.matched.differences import (
-    contrasts,
-    exchange_fields,
-    halves_of,
-    noise_of,
-    source_sums,
-    within_sets,
-)
+from portrayal.measure.matched.differences import Within, contrasts, halves_of
 from portrayal.measure.matched.sets import MatchedSets
 from portrayal.measure.scope import Scope
 from portrayal.records import ALL, UNITS, Estimate
 from portrayal.registry import Component
 from portrayal.run.directory import Run
 from portrayal.run.stages import Stage
-from portrayal.stats import infer_fixed_means
 
 MOST_SETS = 5_000
 """Sets of one model that words are proposed on, and as many that they are tested on."""
@@ -257,42 +249,31 @@ def _tested(
             for answer in answers:
                 for word in sorted(answer & place.keys()):
                     share[place[word], row[number], half] += 1.0 / len(answers)
-    columns = [within_sets(share[place[word]], compared[i][1]) for word, i in proposed]
-    if not columns:
+    if not proposed:
         return
-    groups = [{sets.attribute: compared[i][0]} for _, i in proposed]
-    sums = source_sums(sets, np.array(numbers), np.stack(columns, axis=1), groups)
-    ends = [(compared[i][1], place[word]) for word, i in proposed]
-    counts = [(np.nansum(share[w, :, j]), np.nansum(np.delete(share[w], j, 1))) for j, w in ends]
-
-    exchanged = exchange_fields(sums, scope, "words", model)
+    columns = [(place[word], *compared[i]) for word, i in proposed]
     # In these very requests: a word stands in an answer or not
     n_answers = sets.n_answers[numbers]
     squares = np.nansum(n_answers * share * (1.0 - share), axis=2)
     df = np.maximum(n_answers - 1, 0).sum(1).astype(np.float64)
-    noise = np.stack(
-        [
-            noise_of(n_answers, compared[i][1], (squares[place[word]], df), d)
-            for (word, i), d in zip(proposed, columns, strict=True)
-        ],
-        axis=1,
-    )
-    free = np.broadcast_to(df[:, np.newaxis], noise.shape)
-    fixed = infer_fixed_means(
-        np.stack(columns, axis=1), sets.source[numbers], noise, free, scope.level
-    )
-    means = replace(sums.means(scope), fixed=fixed)
+    scatter = squares, np.broadcast_to(df, squares.shape)
+    within = Within.of(sets, np.array(numbers), share, columns, scatter, scope)
+    exchanged, sums = within.fields(scope, "words", model), within.sums
 
-    def own(i: int) -> Mapping[str, Any]:
-        word = proposed[i][0]
+    def fields_of(i: int) -> dict[str, Any]:
+        word, (k, _, first) = proposed[i][0], columns[i]
         kind = "opening" if word.startswith(OPENING) else "phrase" if " " in word else "word"
         strata = {"model": model, "word": word.removeprefix(OPENING).strip(), "kind": kind}
-        details = dict(zip((FIRST, SECOND), map(float, counts[i]), strict=True))
-        details[UNITS + sums.cluster] = float(means.n_clusters[i])
+        of_first, of_others = share[k, :, first], np.delete(share[k], first, 1)
+        details = {
+            FIRST: float(np.nansum(of_first)),
+            SECOND: float(np.nansum(of_others)),
+            UNITS + sums.cluster: float(within.means.n_clusters[i]),
+        }
         return {**exchanged(i), "strata": {**strata, "part": ALL}, "details": details}
 
     shared: dict[str, Any] = {"statistic": "difference", "strata": {}, "n_texts": 2 * len(numbers)}
-    yield from estimates_of(PAIR_WORDS, sums, means, scope, own, **shared)
+    yield from estimates_of(PAIR_WORDS, sums, within.means, scope, fields_of, **shared)
 
 
 def sentence(e: Estimate) -> str:

@@ -1,12 +1,18 @@
 """Texts beside their originals: group words and scores of sentences marked, the furthest first."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 import portrayal.report.formats as fmt
+from portrayal.measure.pairs.levels import (
+    WORD,
+    LexiconColumns,
+    RowSentences,
+    TextParts,
+    lexicon_columns,
+)
+from portrayal.measure.pairs.table import FULL, SENTIMENT, TOXICITY, WORDS, pair_texts
 from portrayal.reference.labels import group_label
 from portrayal.report.formats import short
 from portrayal.report.passages import (
@@ -20,139 +26,100 @@ from portrayal.report.passages import (
 )
 from portrayal.report.view import View
 from portrayal.report.words import colour_class, colour_of_group
-from portrayal.run.files import read_parquet
-from portrayal.run.reading import read_prompts
+from portrayal.run.reading import read_shards
+from portrayal.run.stages import Stage
+from portrayal.types import FloatArray, IntArray
 
-WORDS, SENTIMENT, TOXICITY = "group_words.v1", "sentiment.v1", "toxicity.v1"
 PER_SERIES, MOST = 8, 64
 """Pairs of one model and form at most; pairs in all."""
 FAINT = 0.1
 """Sentiment from which a sentence is shaded."""
 
-Vector = np.ndarray[Any, np.dtype[np.float64]]
-
-
-@dataclass(frozen=True)
-class _Counted:
-    """A readable text with its counts of group words, shape (n_columns,)."""
-
-    pair: str
-    model: str
-    form: str
-    text_id: str
-    counts: Vector
-
 
 def beside_originals(view: View) -> Readings | None:
     """Return pairs to read; None where texts, originals or their annotations are missing."""
-    run, stage = view.run, view.run.annotations(WORDS)
-    settings_columns = (stage.note().get("settings") or {}).get("columns") or ()
-    columns: list[tuple[str, ...]] = [tuple(name.split("/", 2)) for name in settings_columns]
-    if not (columns and run.texts.parts() and run.reference.parts() and stage.parts()):
+    run = view.run
+    stages = run.texts, run.reference, run.annotations(WORDS), run.reference_annotations(WORDS)
+    if not all(stage.parts() for stage in stages):
         return None
-    # The columns of each attribute's first word list: pairs are told apart by these.
-    lists: dict[str, str] = {}
-    first: dict[str, list[int]] = {}
-    for i, (lexicon, attribute, _) in enumerate(columns):
-        if lists.setdefault(attribute, lexicon) == lexicon:
-            first.setdefault(attribute, []).append(i)
-    originals = {row.pair: row for row in _counted(view, len(columns), reference=True)}
-    ranked: dict[tuple[str, str], list[tuple[float, _Counted]]] = {}
-    for row in _counted(view, len(columns), reference=False):
-        if row.pair in originals:
-            other = originals[row.pair].counts
-            distances = [_distance(row.counts[of], other[of]) for of in first.values()]
-            # The attribute that moved most decides how far a pair is.
-            if defined := [x for x in distances if x is not None]:
-                ranked.setdefault((row.model, row.form), []).append((max(defined), row))
-    per_series = max(1, min(PER_SERIES, MOST // max(len(ranked), 1)))
-    picked: list[tuple[float, _Counted]] = []
-    for series in ranked.values():
-        # Ties go by id, so that a report does not change when it is written again.
-        series.sort(key=lambda pair: (-pair[0], pair[1].text_id))
-        picked += at_even_steps(series, per_series)
+    paired = pair_texts(run, sentiment=False)
+    # The first word list of each attribute: pairs are told apart by these.
+    lists: dict[str, LexiconColumns] = {}
+    for lexicon in lexicon_columns(paired):
+        lists.setdefault(lexicon.attribute, lexicon)
+    numbers = (paired.reference, paired.original), (paired.generated, paired.text)
+    sides = [RowSentences.of(texts, number) for texts, number in numbers]
+    # Shares of originals and of texts, as the level of words has them: (n_rows, M) each
+    shares = {
+        attribute: [TextParts.of(side, WORD, lexicon, FULL).all_values[0] for side in sides]
+        for attribute, lexicon in lists.items()
+    }
+    moved = [np.abs(after - before).sum(axis=1) / 2.0 for before, after in shares.values()]
+    # The attribute that moved most decides how far a pair is.
+    distance = np.fmax.reduce([np.full(len(paired.pair), np.nan), *moved])
+    original_ids, text_ids = _ids(run.reference, paired.original), _ids(run.texts, paired.text)
+    # Ties go by id, so that a report does not change when it is written again.
+    ranked = sorted(
+        np.flatnonzero(~np.isnan(distance)).tolist(), key=lambda i: (-distance[i], text_ids[i])
+    )
+    series: dict[tuple[int, int], list[int]] = {}
+    for i in ranked:
+        series.setdefault((int(paired.model[i]), int(paired.form[i])), []).append(i)
+    per_series = max(1, min(PER_SERIES, MOST // max(len(series), 1)))
+    picked = {i for rows in series.values() for i in at_even_steps(rows, per_series)}
     if not picked:
         return None
-    picked.sort(key=lambda pair: (-pair[0], pair[1].text_id))
-    own_groups = [group for _, attribute, group in columns if attribute not in ("gender", "race")]
-    marks = {
-        i: colour_class(colour_of_group({attribute: columns[i][2]}, own_groups))
-        for attribute, of in first.items()
-        for i in of
-    }
-    ids = [row.text_id for _, row in picked]
-    generated = _passages(view, ids, marks, reference=False)
-    ids = [originals[row.pair].text_id for _, row in picked]
-    human = _passages(view, ids, marks, reference=True)
-    readings = tuple(
-        Reading(
-            f"{short(row.pair, 120)} · {distance:.2f} apart",
-            _shifts(first, columns, originals[row.pair], row),
-            (human[originals[row.pair].text_id], generated[row.text_id]),
-            {"Model": short(row.model, 60), "Form": short(row.form, 60)},
+    marks, key = _colours(lists.values(), paired.columns)
+    rows = [i for i in ranked if i in picked]
+    human = _passages(view, [original_ids[i] for i in rows], marks, reference=True)
+    generated = _passages(view, [text_ids[i] for i in rows], marks, reference=False)
+    readings = []
+    for i in rows:
+        shifts = [
+            f"{attribute}: {', '.join(_shifts(lists[attribute], before[i], after[i]))}"
+            for attribute, (before, after) in shares.items()
+            if not np.isnan(before[i] + after[i]).any()
+        ]
+        model, form = paired.models[paired.model[i]], paired.forms[paired.form[i]]
+        reading = Reading(
+            f"{short(paired.pairs[paired.pair[i]], 120)} · {distance[i]:.2f} apart",
+            "; ".join(shifts),
+            (human[original_ids[i]], generated[text_ids[i]]),
+            {"Model": short(model, 60), "Form": short(form, 60)},
         )
-        for distance, row in picked
-    )
+        readings.append(reading)
     selection = (
-        f"{len(readings)} of {sum(map(len, ranked.values())):,} pairs with group words on both "
+        f"{len(readings)} of {len(ranked):,} pairs with group words on both "
         "sides, the furthest first; for each model and form they are taken at even steps from the "
         "furthest to the nearest. Hold the pointer over a sentence for its scores."
     )
-    key = [
-        (marks[i], f"{group_label(a, columns[i][2])}: words") for a, of in first.items() for i in of
-    ]
-    key += [("good", "favourable sentence"), ("bad", "unfavourable sentence")]
-    return Readings(selection, readings, tuple(key))
+    return Readings(selection, tuple(readings), key)
 
 
-def _counted(view: View, n_columns: int, *, reference: bool) -> Iterator[_Counted]:
-    """Yield the readable texts of a side with their counts, shard by shard."""
-    run = view.run
-    texts = run.reference if reference else run.texts
-    words = (run.reference_annotations if reference else run.annotations)(WORDS)
-    strata = read_prompts(run.reference_prompts_path if reference else run.prompts_path)
-    for part in texts.parts():
-        text_rows = read_parquet(part, columns=["prompt_id", "model", "outcome"]).to_pylist()
-        counted = read_parquet(words.folder / part.name, columns=["text_id", "counts", "error"])
-        for text, row in zip(text_rows, counted.to_pylist(), strict=True):
-            about = strata.get(text["prompt_id"], {})
-            # Refusals and unread texts have no words to compare.
-            if text["outcome"] != "ok" or row["error"] is not None or "pair" not in about:
-                continue
-            # Counts are kept by sentence; a pair is compared by whole texts.
-            counts = np.array(row["counts"] or [], np.float64).reshape(-1, n_columns).sum(axis=0)
-            form = about.get("form", "")
-            yield _Counted(about["pair"], text["model"], form, row["text_id"], counts)
+def _colours(
+    lists: Iterable[LexiconColumns], columns: Sequence[tuple[str, str, str]]
+) -> tuple[dict[int, str], tuple[tuple[str, str], ...]]:
+    """The mark of the words of each column, and what marks mean."""
+    own_groups = [group for _, attribute, group in columns if attribute not in ("gender", "race")]
+    marks, key = {}, []
+    for lexicon in lists:
+        for column, group in enumerate(lexicon.groups, lexicon.columns.start):
+            colour = colour_of_group({lexicon.attribute: group}, own_groups)
+            marks[column] = colour_class(colour)
+            key.append((marks[column], f"{group_label(lexicon.attribute, group)}: words"))
+    return marks, (*key, ("good", "favourable sentence"), ("bad", "unfavourable sentence"))
 
 
-def _distance(one: Vector, other: Vector) -> float | None:
-    """How far the shares of the groups lie apart; None without words on both sides."""
-    if one.sum() == 0 or other.sum() == 0:
-        return None
-    # Total variation, which for two and three groups is the distance that the paper prints.
-    return float(np.abs(one / one.sum() - other / other.sum()).sum() / 2.0)
+def _ids(texts: Stage, numbers: IntArray) -> list[str]:
+    """Ids of the texts of these numbers, in the order of the run."""
+    ids = [i for (part,) in read_shards(texts, ["text_id"]) for i in part["text_id"].to_pylist()]
+    return [ids[i] for i in numbers.tolist()]
 
 
-def _shifts(
-    first: Mapping[str, list[int]],
-    columns: Sequence[tuple[str, ...]],
-    original: _Counted,
-    generated: _Counted,
-) -> str:
-    """Each group's share before and after, of attributes with words on both sides."""
-    parts = []
-    for attribute, of in first.items():
-        before, after = original.counts[of], generated.counts[of]
-        if _distance(before, after) is None:
-            continue
-        shares = zip(of, before / before.sum(), after / after.sum(), strict=True)
-        groups = [
-            f"{short(group_label(attribute, columns[i][2]), 40)} {fmt.share(float(b))} → "
-            f"{fmt.share(float(a))}"
-            for i, b, a in shares
-        ]
-        parts.append(f"{attribute}: {', '.join(groups)}")
-    return "; ".join(parts)
+def _shifts(lexicon: LexiconColumns, before: FloatArray, after: FloatArray) -> Iterator[str]:
+    """Each group's share before and after, shape (M,) each."""
+    for group, b, a in zip(lexicon.groups, before.tolist(), after.tolist(), strict=True):
+        yield f"{short(group_label(lexicon.attribute, group), 40)} {fmt.share(b)} → {fmt.share(a)}"
 
 
 def _passages(

@@ -14,7 +14,7 @@ import numpy as np
 import portrayal.report.formats as fmt
 from portrayal.annotate.exchange import exchange_of, gender_sides
 from portrayal.annotate.names import Spans
-from portrayal.annotate.scores import HIDDEN, SCORERS, TEXT_SCORES, TextScore, scores_of
+from portrayal.annotate.scores import HIDDEN, TEXT_SCORES, score_of
 from portrayal.measure.matched import MatchedSets, matched_sets
 from portrayal.measure.matched.differences import contrasts, within_sets
 from portrayal.measure.matched.sets import REFUSED
@@ -84,7 +84,7 @@ def pairs_of(view: View) -> Readings | None:
         )
         name, source = sets.names[i], sets.sources[sets.source[i]]
         title = name if source == name else f"{name} · {sets.cluster} {source}"
-        unit = _score(e.strata["score"]).unit
+        unit = score_of(e.strata["score"]).unit
         heading = f"{e.strata['score']}: {fmt.difference(d)} {unit} · {short(title, 120)}"
         readings.append(Reading(heading, "", passages, {"Difference": label_of(view, e)}))
     selection = (
@@ -97,12 +97,6 @@ def pairs_of(view: View) -> Readings | None:
     return Readings(selection.strip(), tuple(readings), key) if readings else None
 
 
-def _score(name: str) -> TextScore:
-    """What a score is: one of a text's own, or words of a theme."""
-    scores = {score.name: score for score in scores_of({"scorers": SCORERS, "lexicons": ()})}
-    return scores.get(name) or TextScore(name, "words in 100")
-
-
 def _sets_of(view: View, differences: list[Estimate]) -> MatchedSets | None:
     """The pairs that the differences rest on, read again; None where the texts are gone."""
     stage = view.run.annotations(TEXT_SCORES.name)
@@ -111,7 +105,7 @@ def _sets_of(view: View, differences: list[Estimate]) -> MatchedSets | None:
     return matched_sets(
         view.run,
         stage,
-        [_score(name) for name in dict.fromkeys(e.strata["score"] for e in differences)],
+        [score_of(name) for name in dict.fromkeys(e.strata["score"] for e in differences)],
         group=next(iter(differences[0].group)),
         source=view.options.get("source") or SOURCE,
         pronouns=not view.options.get("keep_others", False),
