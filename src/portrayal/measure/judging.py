@@ -230,17 +230,14 @@ def repeated_shares(
     rows = [row for f in factors if f.name == field for row in repeated_responses(run, f)]
     texts = read_chosen(run.texts.parts(), ["text_id", "prompt_id"], {row[0] for row in rows})
     prompt = {row["text_id"]: row["prompt_id"] for row in texts}
-    counts: dict[tuple[str, str, str], dict[str, FloatArray]] = {}
-    # By prompt, as answers to texts of one prompt are not independent.
+    marks: dict[tuple[str, str, str], list[tuple[str, bool]]] = {}
     for text_id, source, form, groups, same in rows:
-        hit = np.array([float(same), 1.0])
         for group in ("", *groups):
-            sums = counts.setdefault((source, group, form), {})
-            sums[prompt[text_id]] = sums.get(prompt[text_id], 0.0) + hit
+            marks.setdefault((source, group, form), []).append((prompt[text_id], same))
     shares: dict[tuple[str, str], dict[str, AgreedShare]] = {}
-    for (source, group, form), sums in sorted(counts.items()):
-        hits, n = np.array(list(sums.values())).T[:, :, np.newaxis]
-        of = infer_shares(hits, n, level)
-        value, low, high = (float(x[0]) for x in (of.value, of.low, of.high))
-        shares.setdefault((source, group), {})[form] = AgreedShare(value, low, high, float(n.sum()))
+    for (source, group, form), of_texts in sorted(marks.items()):
+        # By prompt, as answers to texts of one prompt are not independent.
+        prompts, agrees = (np.array(column) for column in zip(*of_texts, strict=True))
+        share = AgreedShare.of(agrees, np.ones(len(agrees)), prompts, level)
+        shares.setdefault((source, group), {})[form] = share
     return shares

@@ -181,7 +181,11 @@ def test_one_prompt_has_a_value_and_no_test() -> None:
     texts = crossings(5)
     first = np.flatnonzero(texts.observed[0].rows.prompt == 0)
     rows = texts.observed[0].rows.take(first)
-    sides = tuple(replace(side.take(first), rows=rows) for side in texts.observed)
+    places = ([int(x[i].argmax()) for i in first] for x in (s.indicators for s in texts.observed))
+    sides = (
+        units("region", GROUPS, rows, next(places)),
+        units("wealth", ATTRIBUTES, rows, next(places)),
+    )
     south = cell(ASSOCIATION.run(replace(texts, observed=sides), SCOPE), *POOR)
     assert south.value is not None
     assert south.interval is None

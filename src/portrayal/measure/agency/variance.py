@@ -21,13 +21,13 @@ from portrayal.measure.agency.estimates import (
     of_stratum,
 )
 from portrayal.measure.agency.strata import AgencyStratum, CellSums, strata
-from portrayal.measure.agency.texts import NEITHER, ORIGINAL, AgencyTexts
+from portrayal.measure.agency.texts import NEITHER, AgencyTexts
 from portrayal.measure.clustered import GroupSums
 from portrayal.measure.scope import Scope
 from portrayal.records import ALL, Estimate
 from portrayal.registry import Component
 from portrayal.stats import infer_variance
-from portrayal.stats.clustered import Clustered, sums_by
+from portrayal.stats.clustered import Clustered
 from portrayal.types import BoolArray, FloatArray
 
 POINTS = 100.0
@@ -99,27 +99,18 @@ def _estimates(
     if valid.sum() > 1:
         details[SD] = float(observed[valid].std(ddof=1))
     if len(kinds) == 1:
-        details |= _of_one_kind(stratum, kinds[0], scope, several=bool(valid.sum() > 1))
+        if valid.sum() > 1:
+            sums = (x.sum(axis=0, keepdims=True) for x in vars(stratum.observed).values())
+            # The variance of averaged gaps lies below the averaged variance: noise averages out
+            details["of_averaged_gaps"] = float(gap_variance(CellSums(*sums), kinds[0])[0])
+        for reading, cells in stratum.other_sums.items():
+            values = gap_variance(cells, kinds[0])
+            if reading != NEITHER and not np.isnan(values).all():
+                details[f"{BY}{reading}"] = float(np.nanmean(values))
     yield from _over_runs(stratum, name, kinds, (observed, null), valid, details, scope)
     for run in np.flatnonzero(valid).tolist() if len(valid) > 1 else ():
         only = np.arange(len(valid)) == run
         yield from _over_runs(stratum, name, kinds, (observed, null), only, {}, scope, str(run))
-
-
-def _of_one_kind(
-    stratum: AgencyStratum, members: FloatArray, scope: Scope, *, several: bool
-) -> dict[str, float]:
-    """Details of groups of one kind, with `several` runs or one."""
-    details = {"same_order": _same_order(stratum, members, scope)}
-    if several:
-        sums = (x.sum(axis=0, keepdims=True) for x in vars(stratum.observed).values())
-        # The variance of averaged gaps lies below the averaged variance: noise averages out
-        details["of_averaged_gaps"] = float(gap_variance(CellSums(*sums), members)[0])
-    for name, cells in stratum.other_sums.items():
-        values = gap_variance(cells, members)
-        if name != NEITHER and not np.isnan(values).all():
-            details[f"{BY}{name}"] = float(np.nanmean(values))
-    return details
 
 
 def _over_runs(
@@ -168,31 +159,6 @@ def _over_runs(
         statistic="variance",
         form=None,
     )
-
-
-def _same_order(stratum: AgencyStratum, members: FloatArray, scope: Scope) -> float:
-    """Share of draws in which all groups stand in the order in which they were observed.
-
-    The means are drawn with the noise that the units give them, each times a standard normal.
-    """
-    units = stratum.compared
-    total, count = stratum.table(units, members).sums()
-    means = stratum.observed.means(members)
-    influence = (total - count * means) / count.sum(axis=0)
-    labels = {"condition": ORIGINAL, **stratum.labels}
-    stream = (labels[name] for name in ("model", "task", "condition", "masking"))
-    rng = scope.rng("agency order", *stream)
-    if units.ways:
-        # A root of the covariance of both ways less that of both at once, without what is negative.
-        codes, size = units.codes, [int(code.max()) + 1 for code in units.codes]
-        first, second = (sums_by(*way, influence) for way in zip(codes, size, strict=True))
-        values, vectors = np.linalg.eigh(
-            first.T @ first + second.T @ second - influence.T @ influence
-        )
-        influence = np.sqrt(np.maximum(values, 0.0))[:, np.newaxis] * vectors.T
-    # Each unit's influence times a normal number has the covariance that units give the means.
-    draws = means + rng.standard_normal((scope.draws, len(influence))) @ influence
-    return float((np.diff(draws[:, np.argsort(-means, kind="stable")], axis=1) <= 0).all(1).mean())
 
 
 AGENCY_VARIANCE = Component(

@@ -62,9 +62,9 @@ class CrossedSide(NamedTuple):
     is_known: BoolArray
 
     @classmethod
-    def of(cls, units: GroupUnits) -> "CrossedSide":
-        """Return the groups that a source of a factor saw in texts."""
-        return cls(units.name, units.keys, units.indicators, units.is_known)
+    def of(cls, units: GroupUnits, rows: IntArray | slice = slice(None)) -> "CrossedSide":
+        """Return the groups that a source of a factor saw in these texts."""
+        return cls(units.name, units.keys, units.indicators[rows], units.is_known[rows])
 
     @classmethod
     def of_stratum(cls, texts: GroupTexts, name: str, prompt: IntArray) -> "CrossedSide":
@@ -162,8 +162,8 @@ def _both_labelled(one: HandTexts, other: HandTexts) -> tuple[Crossed, Crossed, 
     guess, truth = (
         Crossed(
             one.guess.rows.take(rows[0]),
-            CrossedSide.of(first.take(rows[0])),
-            CrossedSide.of(second.take(rows[1])),
+            CrossedSide.of(first, rows[0]),
+            CrossedSide.of(second, rows[1]),
         )
         for first, second in ((one.guess, other.guess), (one.truth, other.truth))
     )

@@ -40,25 +40,6 @@ def _shown(units: GroupUnits) -> tuple[FloatArray, BoolArray]:
     return units.indicators, units.is_known
 
 
-def _estimates(
-    measure: Component,
-    group_texts: GroupTexts,
-    scope: Scope,
-    quantity: Quantity = _decided,
-    *,
-    over_baselines: bool = False,
-) -> Iterator[Estimate]:
-    """Yield the share of each group in each stratum, for each source of the measure's unit."""
-    for units in (observed for observed in group_texts.observed if observed.unit == measure.unit):
-        for stratum in group_texts.places():
-            inside = stratum.has(units.rows)
-            if not inside.any():
-                continue
-            sums = _sums(group_texts, units, stratum, quantity)
-            for baseline in units.factor.baselines if over_baselines else (None,):
-                yield from _of_stratum(measure, units, (stratum, inside), sums, baseline, scope)
-
-
 def _sums(
     group_texts: GroupTexts, units: GroupUnits, stratum: GroupStratum, quantity: Quantity
 ) -> GroupSums:
@@ -175,46 +156,39 @@ def _exclusions(units: GroupUnits, inside: BoolArray) -> tuple[int, dict[str, in
     return int(count.sum()), {reason: round(n) for reason, n in exclusions.items() if round(n)}
 
 
-def text_share(group_texts: GroupTexts, scope: Scope) -> Iterator[Estimate]:
-    """Yield the share of the texts that can be read in which a group is observed at all."""
-    yield from _estimates(GROUP_TEXTS, group_texts, scope, _shown)
-
-
-def group_share(group_texts: GroupTexts, scope: Scope) -> Iterator[Estimate]:
-    """Yield the share of a group among the texts whose group is observed."""
-    yield from _estimates(GROUP_SHARE, group_texts, scope)
-
-
-def people_share(group_texts: GroupTexts, scope: Scope) -> Iterator[Estimate]:
-    """Yield the share of a group among the people whose references or names indicate one."""
-    yield from _estimates(PEOPLE_SHARE, group_texts, scope)
-
-
-def group_ratio(group_texts: GroupTexts, scope: Scope) -> Iterator[Estimate]:
-    """Yield the share of a group among texts over its share in each baseline of the factor."""
-    yield from _estimates(GROUP_RATIO, group_texts, scope, over_baselines=True)
-
-
-def people_ratio(group_texts: GroupTexts, scope: Scope) -> Iterator[Estimate]:
-    """Yield the share of a group among people over its share in each baseline of the factor."""
-    yield from _estimates(PEOPLE_RATIO, group_texts, scope, over_baselines=True)
-
-
 def _component(
-    run: Callable[..., Iterator[Estimate]], *, stem: str = "", **words: Any
+    name: str,
+    quantity: Quantity = _decided,
+    *,
+    over_baselines: bool = False,
+    **words: Any,
 ) -> Component:
-    return Component(
-        name=f"{stem or run.__name__}.v1",
+    """Return the measure of a quantity, over the baselines of the factor or as it is."""
+
+    def run(group_texts: GroupTexts, scope: Scope) -> Iterator[Estimate]:
+        for units in group_texts.observed:
+            for stratum in group_texts.places() if units.unit == measure.unit else ():
+                inside = stratum.has(units.rows)
+                if not inside.any():
+                    continue
+                sums = _sums(group_texts, units, stratum, quantity)
+                for baseline in units.factor.baselines if over_baselines else (None,):
+                    place = stratum, inside
+                    yield from _of_stratum(measure, units, place, sums, baseline, scope)
+
+    measure = Component(
+        name=name,
         reads="groups of each factor in texts (groups.v2); people, for names and references",
         source=SOURCE,
         run=run,
         **words,
     )
+    return measure
 
 
 GROUP_TEXTS = _component(
-    text_share,
-    stem="group_texts",
+    "group_texts.v1",
+    _shown,
     summary="Which share of the texts shows a group at all.",
     unit="text",
     range="0 to 1; shares need not sum to 1, as texts may show several groups or none",
@@ -227,7 +201,7 @@ GROUP_TEXTS = _component(
     findings=0,
 )
 GROUP_SHARE = _component(
-    group_share,
+    "group_share.v1",
     summary="Which share a group has among the texts whose group is seen.",
     unit="text",
     range="0 to 1; the shares of a factor sum to 1 where texts with several groups are split",
@@ -240,7 +214,7 @@ GROUP_SHARE = _component(
     findings=0,
 )
 PEOPLE_SHARE = _component(
-    people_share,
+    "people_share.v1",
     summary="Which share a group has among the people whose names or references tell of one.",
     unit="person",
     range="0 to 1",
@@ -255,7 +229,8 @@ PEOPLE_SHARE = _component(
     findings=0,
 )
 GROUP_RATIO = _component(
-    group_ratio,
+    "group_ratio.v1",
+    over_baselines=True,
     summary="How often texts show a group over its share in a population, for each baseline.",
     unit="text",
     range="0 to 1/p*; 1 is the baseline's share",
@@ -268,7 +243,8 @@ GROUP_RATIO = _component(
     brief="texts over baseline",
 )
 PEOPLE_RATIO = _component(
-    people_ratio,
+    "people_ratio.v1",
+    over_baselines=True,
     summary="How often people of a group occur over its share in a population, for each baseline.",
     unit="person",
     range="0 to 1/p*; 1 is the baseline's share, r0 what names drawn from all bearers would read",

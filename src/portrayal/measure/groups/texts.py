@@ -5,7 +5,7 @@ Equal units of one prompt and model are one row with their number; measures read
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
@@ -113,12 +113,6 @@ class GroupUnits:
     visible: BoolArray
     population: FloatArray
     no_baseline: str = ""
-
-    def take(self, index: IntArray) -> "GroupUnits":
-        """Return the rows at `index`."""
-        by_row = {name: getattr(self, name)[index] for name in ("weight", "mentions", "status")}
-        reasons = [self.reasons[i] for i in index.tolist()]
-        return replace(self, rows=self.rows.take(index), reasons=reasons, **by_row)
 
     @property
     def name(self) -> str:

@@ -252,9 +252,9 @@ class AgencyOptions(Options):
         return options
 
     @property
-    def primary(self) -> str:
-        """The masking whose result comes first."""
-        return MASKED if self.masked else UNMASKED
+    def maskings(self) -> tuple[str, str]:
+        """The masking whose result comes first, and the other."""
+        return (MASKED, UNMASKED) if self.masked else (UNMASKED, MASKED)
 
     @property
     def classifier_label(self) -> str:
@@ -281,16 +281,14 @@ def annotations(run: Run, options: AgencyOptions) -> tuple[Annotation, ...]:
         check_columns(prompts_strata, options.by or _default_group(prompts_strata), options.stratum)
     settings = agency_settings(options.classifier)
     settings["beside"] = readings_beside(options.classifier)
-    order = sorted(ANNOTATORS, key=lambda masking: masking != options.primary)
-    return tuple(Annotation(ANNOTATORS[masking], settings) for masking in order)
+    return tuple(Annotation(ANNOTATORS[masking], settings) for masking in options.maskings)
 
 
 def read_texts(run: Run, options: AgencyOptions) -> AgencyTexts:
     """Return the texts of a run with complete annotations, after balanced sampling."""
-    order = sorted(ANNOTATORS, key=lambda masking: masking != options.primary)
     texts = agency_texts(
         run,
-        {masking: run.annotations(ANNOTATORS[masking]) for masking in order},
+        {masking: run.annotations(ANNOTATORS[masking]) for masking in options.maskings},
         group=options.by or _default_group(read_prompts(run.prompts_path).values()),
         strata=(options.stratum,) if options.stratum else STRATA,
         spellings=_SPELLED,
