@@ -24,15 +24,15 @@ from people_stories import (
 )
 from scipy.optimize import minimize
 
-from portrayal.annotate.people.shared.model import UNSPECIFIED
-from portrayal.annotate.people.stories.cast import make_cast
-from portrayal.annotate.people.stories.extract import WEIGHTS_FILE, WeighedStory, weigh
-from portrayal.annotate.people.stories.genders import (
+from portrayal.annotate.people.shared.links import (
     FEATURES_OF,
     SCALE,
-    choices,
+    WEIGHTS_FILE,
     weights_of_codes,
 )
+from portrayal.annotate.people.shared.model import UNSPECIFIED
+from portrayal.annotate.people.stories.extract import WeighedStory, weigh
+from portrayal.annotate.people.stories.genders import choices, make_cast
 from portrayal.annotate.people.stories.roles import SIGNS, actions, ways_of
 
 PENALTY, PENALTY_THEY, WEIGHT_THEY, PENALTY_ROLES = 8.0, 0.6, 2.6, 1.0

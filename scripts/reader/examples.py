@@ -9,15 +9,15 @@ import hashlib
 import json
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from portrayal.annotate.people.names.clusters import NameCluster
 from portrayal.annotate.people.reader.network import PRONOUNS, RARE_PRONOUNS, pieces_of
 from portrayal.annotate.people.shared.model import Roles, clean_name, normalise_gender
 from portrayal.annotate.people.shared.words import PERSON_NOUNS, TITLES, word_set
-from portrayal.annotate.people.stories.extract import read_story, story_start
-from portrayal.annotate.people.stories.names import NamedPerson
+from portrayal.annotate.people.stories.scene import read_story, story_start
 
 SUBJECT, OBJECT = 0, 1
 NOBODY, UNKNOWN = -1, -2
@@ -92,7 +92,7 @@ def _labelled(row: dict) -> Example:
     )
 
 
-def _candidate(label: object, people: list[NamedPerson]) -> int:
+def _candidate(label: object, people: Sequence[NameCluster]) -> int:
     """Index of the person whom a labelled name means."""
     if clean_name(label) is None and not _NAME.search(str(label or "")):
         return NOBODY

@@ -30,12 +30,13 @@ from portrayal.annotate.people.reader.network import (
     load_network,
 )
 from portrayal.annotate.people.reader.rows import UNSURE, opinion_of
+from portrayal.annotate.people.shared.links import SCALE, SINGLY, weights_of_codes
 from portrayal.annotate.people.shared.model import UNSPECIFIED, Character
 from portrayal.annotate.people.stories import extract
-from portrayal.annotate.people.stories.cast import make_cast
-from portrayal.annotate.people.stories.extract import Weights, read_story, weigh
-from portrayal.annotate.people.stories.genders import SCALE, SINGLY, choices, weights_of_codes
+from portrayal.annotate.people.stories.extract import Weights, weigh
+from portrayal.annotate.people.stories.genders import choices, make_cast
 from portrayal.annotate.people.stories.roles import ways_of
+from portrayal.annotate.people.stories.scene import read_story
 
 MARKED = 0.08
 """Weight of a marked story: rules are right of 94 % of the names in stories by models for prompts

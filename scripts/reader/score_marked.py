@@ -79,13 +79,8 @@ def people_of(examples: Sequence[Example], reader: str | None) -> list[Sequence[
     if reader is None:
         return [extract_people(each.text, each.roles) for each in examples]
     settings = reader_settings(None if reader == "shipped" else reader)
-    found = read_stories(
-        [(each.text, each.roles, each.prompt) for each in examples], settings["folder"]
-    )
-    for each in found:
-        if isinstance(each, Exception):
-            raise each
-    return [each for each in found if not isinstance(each, Exception)]
+    stories = [(each.text, each.roles, each.prompt) for each in examples]
+    return list(read_stories(stories, settings["folder"]))
 
 
 def main() -> None:

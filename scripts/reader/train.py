@@ -255,13 +255,23 @@ def label_loss(
     return of_roles + of_genders + 0.5 * _mean_loss(meant.reshape(-1, k + 3), flat)
 
 
+def first_tokens(text: MarkedText) -> MarkedText:
+    """The first `LONGEST_PASSAGE` tokens of a text."""
+    near, spoken = text.mentions < LONGEST_PASSAGE, text.pronouns < LONGEST_PASSAGE
+    return MarkedText(
+        text.ids[:LONGEST_PASSAGE],
+        text.mentions[near],
+        text.people[near],
+        text.pronouns[spoken],
+        text.numbers[spoken],
+    )
+
+
 def referent_loss(
     model: Reader, passages: list[Passage], words: Vocabulary, rng: random.Random
 ) -> torch.Tensor:
     """Return the loss of passages: that a pronoun means any of those whom its label allows."""
-    texts = [
-        mark(each.text, each.marks, shuffled(words, rng)).cut(LONGEST_PASSAGE) for each in passages
-    ]
+    texts = [first_tokens(mark(each.text, each.marks, shuffled(words, rng))) for each in passages]
     longest = max(len(each.ids) for each in texts) + 3
     ids = torch.zeros(len(texts), longest, dtype=torch.int64)
     kinds, mask = ids.clone(), ids.clone()

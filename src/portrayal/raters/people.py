@@ -195,13 +195,7 @@ def label_by_reader(
         (text_or_none(row.get("text")) or "", _roles(row), text_or_none(row.get("prompt")))
         for row in stories
     ]
-    people: list[Labelled] = []
-    for one in read_stories(requests, reader_settings(folder, below=below)["folder"], below):
-        # A story that failed must not drop out of the score unseen
-        if isinstance(one, Exception):
-            raise one
-        people.append(one)
-    return people
+    return list(read_stories(requests, reader_settings(folder, below=below)["folder"], below))
 
 
 def _roles(row: Mapping[str, Any]) -> Roles:

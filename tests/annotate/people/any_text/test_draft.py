@@ -7,7 +7,7 @@ def figures(text, **how):
 
 def test_names_titles_and_pronouns_come_together():
     (figure,) = figures("Dr. Amara Nwosu waited. She was late.")
-    assert (figure.first, figure.name, figure.titles) == ("Amara", "Amara Nwosu", ["Dr"])
+    assert (figure.first, figure.name, figure.title) == ("Amara", "Amara Nwosu", "Dr")
     assert figure.gender == "F"
     assert {span.kind for span in figure.spans} == {"name", "reference"}
 

@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from portrayal.annotate.people.any_text.pronouns import RIVALS, resolve
-from portrayal.annotate.people.shared.scan import OTHER, PersonMention
+from portrayal.annotate.people.shared.links import OTHER, PersonMention
 
 LOW = ["."] * 1000
 

@@ -1,17 +1,13 @@
 import pytest
 
-from portrayal.annotate.people.any_text.pronouns import (
-    find_signature,
-    find_speakers,
-    number_quotations,
-)
+from portrayal.annotate.people.any_text.pronouns import find_signature, find_speakers
 from portrayal.annotate.people.shared.scan import scan
 
 
 def test_quotations_are_numbered():
     tokens = scan('He said "yes" and "no" then.')
-    numbers = dict(zip(tokens.words, number_quotations(tokens), strict=True))
-    assert (numbers["yes"], numbers["no"], numbers["then"]) == (0, 1, -1)
+    numbers = dict(zip(tokens.words, tokens.quoted, strict=True))
+    assert (numbers["yes"], numbers["no"], numbers["then"]) == (1, 2, 0)
 
 
 @pytest.mark.parametrize(
@@ -26,12 +22,12 @@ def test_quotations_are_numbered():
 def test_who_speaks(text):
     tokens = scan(text)
     who = {tokens.words.index("Ann"): 7}
-    assert find_speakers(tokens, number_quotations(tokens), who) == {0: 7}
+    assert find_speakers(tokens, who) == {1: 7}
 
 
 def test_a_quotation_that_nobody_says():
     tokens = scan('The sign read "open". Ann left.')
-    assert find_speakers(tokens, number_quotations(tokens), {8: 7}) == {}
+    assert find_speakers(tokens, {8: 7}) == {}
 
 
 @pytest.mark.parametrize("close", ["Sincerely,\n", "Kind regards,\n", "Yours truly, "])

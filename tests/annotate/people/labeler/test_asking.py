@@ -4,7 +4,7 @@ import pytest
 
 from annotate.people.labeler.conftest import story
 from portrayal.annotate.people import Roles
-from portrayal.annotate.people.labeler import label_prompt
+from portrayal.annotate.people.labeler.answer import label_prompt
 from portrayal.collect.ask.asking import Asking
 from portrayal.collect.ask.replies import ask_prompts, kept_samples
 from portrayal.errors import PortrayalError

@@ -5,8 +5,7 @@ import re
 import pytest
 
 from portrayal.annotate.people import Roles
-from portrayal.annotate.people.labeler import label_prompt
-from portrayal.annotate.people.labeler.answer import characters_of, local_sentence
+from portrayal.annotate.people.labeler.answer import characters_of, label_prompt, local_sentence
 from portrayal.reference.locales import load_locale
 
 STORY = "She's {here}. 'Quoted' {{Story to Label}} \"{Character}\""

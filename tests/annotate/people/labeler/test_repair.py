@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from portrayal.annotate.people.labeler import read_fields
-from portrayal.annotate.people.labeler.answer import plain_key
+from portrayal.annotate.people.labeler.answer import plain_key, read_fields
 
 WHOLE = {"doctor name": "Emily", "doctor references": ["she", "her"]}
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portrayal.annotate.people.labeler import least_confident
+from portrayal.annotate.people.labeler.people import least_confident
 from portrayal.errors import OptionError
 
 SHARES = st.floats(0.001, 1)

@@ -1,7 +1,8 @@
 import pytest
 
+from portrayal.annotate.people import find_everyone
 from portrayal.annotate.people.names.candidates import find_candidates
-from portrayal.annotate.people.names.clusters import cluster_names, name_clusters
+from portrayal.annotate.people.names.clusters import name_clusters
 from portrayal.annotate.people.shared.scan import scan
 
 
@@ -44,6 +45,4 @@ def test_a_title_with_a_gender_finds_its_bearer():
 
 def test_names_that_behave_like_no_person_are_left_out():
     text = "On the streets of Xqzt it rained."
-    tokens = scan(text)
-    runs = find_candidates(text, tokens)
-    assert cluster_names(text, tokens, runs) == []
+    assert find_everyone(text) == []

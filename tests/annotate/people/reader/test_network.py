@@ -16,7 +16,7 @@ from portrayal.annotate.people.reader.network import (
     vocabulary_of,
 )
 from portrayal.annotate.people.shared.model import Roles
-from portrayal.annotate.people.stories.extract import read_story, story_start
+from portrayal.annotate.people.stories.scene import read_story, story_start
 from portrayal.errors import DataError
 from portrayal.models import on_one_core
 

@@ -1,8 +1,9 @@
 import pytest
 
 from portrayal.annotate.people import Roles, extract_people
-from portrayal.annotate.people.stories.extract import learned, read_story, weigh
-from portrayal.annotate.people.stories.genders import CODES, FEATURES_OF, weights_of_codes
+from portrayal.annotate.people.shared.links import CODES, FEATURES_OF, weights_of_codes
+from portrayal.annotate.people.stories.extract import learned, weigh
+from portrayal.annotate.people.stories.scene import read_story
 
 BAKER = Roles("baker", None)
 FRIENDS = Roles("two American friends", None)

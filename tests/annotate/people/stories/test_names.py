@@ -1,13 +1,12 @@
 import pytest
 
 from portrayal.annotate.people import Roles, extract_people
-from portrayal.annotate.people.shared.scan import scan
-from portrayal.annotate.people.stories.names import find_people
+from portrayal.annotate.people.stories.scene import read_story
 
 
 def first_names(text):
     """First names of the people found."""
-    return [person.first for person in find_people(text, scan(text))]
+    return [person.first for person in read_story(text, Roles("baker", None)).people]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,12 @@
 import pytest
 
-from portrayal.annotate.people.stories.scene import is_beside, is_object, is_touched, object_reach
+from portrayal.annotate.people.shared.links import (
+    is_object,
+    is_touched,
+    object_reach,
+    pronoun_at,
+)
+from portrayal.annotate.people.shared.scan import scan
 
 
 @pytest.mark.parametrize(
@@ -51,5 +57,5 @@ def test_objects_are_told_from_possessives(text, is_one):
 
 
 def test_an_object_of_place_may_be_ones_own():
-    assert is_beside(["relief", "washed", "over", "him"], 3)
-    assert not is_beside(["ann", "thanked", "him"], 2)
+    assert pronoun_at(scan("Relief washed over him"), 3).rank == 0
+    assert pronoun_at(scan("Ann thanked him"), 2).rank < 0

@@ -1,8 +1,8 @@
 import pytest
 
 from portrayal.annotate.people import Roles, extract_people
-from portrayal.annotate.people.stories.cast import make_cast
-from portrayal.annotate.people.stories.extract import learned, read_story
+from portrayal.annotate.people.stories.extract import learned
+from portrayal.annotate.people.stories.genders import make_cast
 from portrayal.annotate.people.stories.roles import (
     ADDRESS,
     PLAIN,
@@ -11,6 +11,7 @@ from portrayal.annotate.people.stories.roles import (
     actions,
     ways_of,
 )
+from portrayal.annotate.people.stories.scene import read_story
 
 FRIENDS = Roles("an American person", "friend")
 NURSING = Roles("nurse", "patient in need")

@@ -26,8 +26,7 @@ def test_synonyms_come_from_families():
 def test_verbs_of_a_role_are_what_it_does():
     words = role_words(Roles("falconer who always anoints", "squire that polishes boots"))
     assert {"anoint", "anointed", "anoints"} <= words.subject_verbs
-    assert {"polish", "polished", "polishing"} <= words.object_verbs
-    assert words.verbs == words.subject_verbs | words.object_verbs
+    assert {"polish", "polished", "polishing"} <= words.verbs - words.subject_verbs
 
 
 def test_a_verb_said_of_both_tells_nothing():

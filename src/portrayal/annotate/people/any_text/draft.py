@@ -9,48 +9,24 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from portrayal.annotate.people.any_text.grammar import Preference, preferences
-from portrayal.annotate.people.any_text.pronouns import (
-    FIRST_PERSON,
-    Mark,
-    Refer,
-    find_signature,
-    find_speakers,
-    most_likely,
-    number_quotations,
-    resolve,
-    single_they,
-)
-from portrayal.annotate.people.names.candidates import (
-    LISTS,
-    Candidate,
-    find_candidates,
-    honorifics,
-)
-from portrayal.annotate.people.names.clusters import (
-    ENOUGH,
-    cluster_names,
-    with_known,
-)
-from portrayal.annotate.people.names.evidence import introduces, place_in_text
+from portrayal.annotate.people.any_text import grammar, pronouns
+from portrayal.annotate.people.names import clusters, evidence
+from portrayal.annotate.people.names.candidates import LISTS, Candidate, honorifics
+from portrayal.annotate.people.shared import links
 from portrayal.annotate.people.shared import words as en
 from portrayal.annotate.people.shared.model import UNSPECIFIED, UNSURE, Span, one_gender
-from portrayal.annotate.people.shared.recase import capital_speakers, is_flat, recase
-from portrayal.annotate.people.shared.scan import (
-    ENGLISH,
-    OTHER,
-    LocalWords,
-    PersonMention,
-    Tokens,
-    noun_rank,
-    scan,
-)
+from portrayal.annotate.people.shared.scan import ENGLISH, LocalWords, Tokens
 from portrayal.annotate.people.shared.words import word_set
-from portrayal.annotate.people.stories.scene import pronoun_at
 from portrayal.reference import FEMININE, MASCULINE, NON_BINARY
 
 _IS = en.COPULAS | word_set("am 'm")
 _PREDICATE = _IS | word_set("as become becoming being been like than into remain remains of")
+
+_KINDS = (
+    dict.fromkeys(LISTS.possessive, "'s")
+    | dict.fromkeys(LISTS.definite, "the")
+    | dict.fromkeys(LISTS.indefinite, "a")
+)
 
 _CLAUSE = 8
 """Words behind a subject among which its object is looked for."""
@@ -127,25 +103,18 @@ def _phrase(tokens: Tokens, i: int, names: Mapping[int, int]) -> Phrase:
     """The noun phrase whose head stands at `i`."""
     low = tokens.low
     gendered = [i] if low[i] in en.GENDER else []
-    kind = ""
-    start = i
+    kind, start = "", i
     for back in range(i - 1, max(-1, i - 1 - _LONGEST), -1):
         word = low[back]
-        if word in LISTS.indefinite or word in LISTS.definite or word in LISTS.possessive:
-            kind = "a" if word in LISTS.indefinite else "the" if word in LISTS.definite else "'s"
-            start = back
+        if word in _KINDS:
+            kind, start = _KINDS[word], back
             break
-        if word == "and" or (word in en.FUNCTION_WORDS and word not in LISTS.inside_phrases):
-            break
-        if not word[0].isalpha() and not (word == "," and i - back > 1):
-            break
-        if back in names:
+        stops = word == "and" or (word in en.FUNCTION_WORDS - LISTS.inside_phrases)
+        if stops or back in names or not (word[0].isalpha() or (word == "," and i - back > 1)):
             break
         if word in en.ADJECTIVES and word in en.GENDER:
             gendered.append(back)
     gender = en.GENDER[low[gendered[0]]] if gendered else ""
-    if not kind:
-        start = i
     gendered = [place for place in gendered if place >= start and en.GENDER[low[place]] == gender]
     return Phrase(start, i, kind, gender if gendered else "", sorted(gendered))
 
@@ -169,15 +138,13 @@ def _described(tokens: Tokens, phrase: Phrase, names: Mapping[int, int]) -> int:
     # "has a son, Karl.", "the girl, Wanda, said"
     kin = kin or (phrase.kind == "a" and low[i] in en.KIN and low[i + 3 : i + 4] == ["."])
     kin = kin or (phrase.kind == "the" and low[i + 3 : i + 4] == [","])
+    named = after in en.NAMING or (after == "," and (kin or before in ("as", ".", "\n")))
+    named = named or (phrase.kind != "" and after in en.COPULAS - {"'s"})  # "The only man was Ivo"
     name_at = -1
     if i + 1 in names:
         name_at = i + 1
-    elif i + 2 in names and (
-        after in en.NAMING or (after == "," and (kin or before in ("as", ".", "\n")))
-    ):
+    elif i + 2 in names and named:
         name_at = i + 2
-    elif phrase.kind and after in en.COPULAS - {"'s"} and i + 2 in names:
-        name_at = i + 2  # "The only man was Ivo"
     elif before in (",", "(", "—", "–") and start - 2 in names and (phrase.kind or after == "of"):
         name_at = start - 2
     elif phrase.kind and _opens_clause(tokens, start - 1):
@@ -194,16 +161,6 @@ def _described(tokens: Tokens, phrase: Phrase, names: Mapping[int, int]) -> int:
     if phrase.predicate and name_at not in names:
         name_at = _first_person(tokens, back)
     return names.get(name_at, -1)
-
-
-def _sentence_of(tokens: Tokens, phrase: Phrase) -> tuple[int, int, int]:
-    """Where the sentence of a phrase begins, where the phrase does, and where it ends."""
-    number = tokens.sentence[phrase.at]
-    return (
-        bisect_left(tokens.sentence, number),
-        phrase.start,
-        bisect_left(tokens.sentence, number + 1),
-    )
 
 
 def _opens_clause(tokens: Tokens, i: int) -> bool:
@@ -226,19 +183,16 @@ def _first_person(tokens: Tokens, i: int) -> int:
     return back if back >= 0 and low[back] == "i" else -1
 
 
-_CERTAIN = 3.0
-
-
 @dataclass(slots=True)
 class PersonDraft:
     """A person in the making.
 
     Attributes
     ----------
-    first, name, titles
-        As written; `titles` in order of occurrence.
+    first, name, title
+        As written; `title` is the first one.
     hints
-        Gender → weight of the nouns and titles that tell it.
+        Gender → how many nouns and titles tell it.
     gender
         As it came out.
     spans
@@ -253,8 +207,8 @@ class PersonDraft:
 
     first: str | None = None
     name: str | None = None
-    titles: list[str] = field(default_factory=list)
-    hints: dict[str, float] = field(default_factory=dict)
+    title: str | None = None
+    hints: Counter[str] = field(default_factory=Counter)
     gender: str = UNSPECIFIED
     spans: list[Span] = field(default_factory=list)
     score: float = 2.0
@@ -264,7 +218,7 @@ class PersonDraft:
     @property
     def hinted(self) -> str:
         """The gender that nouns and titles tell most, or ""."""
-        return max(self.hints, key=lambda g: (self.hints[g], g)) if self.hints else ""
+        return max(self.hints, key=lambda g: (self.hints[g], g), default="")
 
     @property
     def confidence(self) -> float:
@@ -278,16 +232,14 @@ class TextDraft:
 
     def __init__(self, text: str, local: LocalWords = ENGLISH) -> None:
         self.written = text
-        self.text = recase(text) if is_flat(text) else capital_speakers(text)
-        self.tokens = scan(self.text, local=local)
-        self.quotes = number_quotations(self.tokens)
+        self.text, self.tokens, self.clusters = clusters.scan_people(text, local, 0, _odds)
         self.people: list[PersonDraft] = []
         self.names: dict[int, int] = {}
         self.called: dict[str, set[int]] = {}
-        self.events: list[PersonMention] = []
+        self.events: list[links.PersonMention] = []
         self.apart: dict[int, int] = {}
         self.barred: dict[int, int] = {}
-        self.hidden: list[Mark] = []
+        self.hidden: list[pronouns.Mark] = []
         self.turns: list[tuple[int, int, int]] = []
         self.predicates: list[tuple[int, Phrase]] = []
 
@@ -301,10 +253,27 @@ class TextDraft:
         span = self.span(first, last, "name")
         return " ".join(self.written[span.start : span.end].split())
 
+    def speaker(self, i: int, speakers: Mapping[int, int]) -> int:
+        """Who speaks the quotation, or the line of a dialogue, of the token at `i`; -1 for nobody.
+
+        `speakers` are those of quotations, by number.
+        """
+        of_turn = (person for start, end, person in self.turns if start <= i < end)
+        return speakers.get(self.tokens.quoted[i], next(of_turn, -1))
+
     def event(self, i: int, person: int, rank: float, gender: str = "", case: str = "") -> None:
         """Note a mention or pronoun."""
-        quoted, sentence = self.tokens.quoted[i], self.tokens.sentence[i]
-        self.events.append(PersonMention(i, sentence, person, rank, gender, case, quoted))
+        self.events.append(links.mention_at(self.tokens, i, person, rank, gender, case))
+
+
+def _odds(text: str, tokens: Tokens, cluster: clusters.NameCluster) -> float:
+    """Log odds that a name is a person's."""
+    odds = evidence.name_score(text, tokens, cluster.words, cluster.mentions)
+    # A word that stands first in sentences alone is none: "Concerned, she left"
+    (word, *more) = cluster.words
+    opens = not more and all(run.opening for run in cluster.mentions)
+    common = opens and (word.endswith(("ing", "ed", "ly")) or word in tokens.words)
+    return odds if odds >= clusters.ENOUGH or not common else -clusters.SURE
 
 
 def draft_people(
@@ -313,7 +282,7 @@ def draft_people(
     writer: bool = False,
     local: LocalWords = ENGLISH,
     given_spans: Sequence[tuple[int, int]] = (),
-    refer: Refer | None = None,
+    refer: pronouns.Refer | None = None,
 ) -> list[PersonDraft]:
     """The people of `text`.
 
@@ -331,13 +300,12 @@ def draft_people(
         Says whom pronouns mean; without it, the rules do.
     """
     draft = TextDraft(text, local)
-    # Find the named people
-    tokens = draft.tokens
-    runs = find_candidates(draft.text, tokens)
-    clusters = cluster_names(draft.text, tokens, runs, with_doubted=refer is not None)
+    tokens, names = draft.tokens, draft.clusters
+    if refer is None:
+        names = [cluster for cluster in names if cluster.score >= clusters.ENOUGH]
     if given_spans:
-        clusters = with_known(tokens, clusters, given_spans)
-    for index, cluster in enumerate(clusters):
+        names = clusters.with_known(tokens, names, given_spans)
+    for index, cluster in enumerate(names):
         first, longest = cluster.first_name(tokens), cluster.longest
         name = draft.words(longest.start, longest.named - 1)
         first_name = None if first is None else draft.words(first, first)
@@ -347,30 +315,19 @@ def draft_people(
     add_writer(draft, always=writer)
     add_declared(draft)
     add_phrases(draft, find_phrases(draft.tokens, draft.names))
-    # Add pronouns of a gender and bring all events into order
-    low = tokens.low
-    speakers = find_speakers(tokens, draft.quotes, draft.names)
-    pronouns = [i for i, word in enumerate(low) if word in en.PRONOUNS and i not in draft.names]
-    draft.events += [pronoun_at(tokens, i) for i in pronouns]
-    draft.events.sort()
-    _bar(draft, pronouns, speakers)
     person_at = _follow(draft, refer)
+    # Once more: '"Hi," she said' needs to know who "she" is
+    speakers = pronouns.find_speakers(tokens, draft.names | person_at)
+    for i, word in enumerate(tokens.low):
+        speaker = draft.speaker(i, speakers) if word in pronouns.FIRST_PERSON else -1
+        if speaker >= 0:  # "I" of speakers in their quotations
+            draft.people[speaker].spans.append(draft.span(i, i, "speech"))
+            person_at[i] = speaker
     for subject, phrase in draft.predicates:
         if subject in person_at:
             _add_reference(draft, person_at[subject], phrase)
-    # Add "I" of speakers in their quotations
-    if not FIRST_PERSON.isdisjoint(low):
-        # Once more: '"Hi," she said' needs to know who "she" is
-        speakers = find_speakers(tokens, draft.quotes, draft.names | person_at)
-        for i, word in enumerate(low):
-            speaker = speakers.get(draft.quotes[i], _speaker_of_turn(draft, i))
-            if word in FIRST_PERSON and speaker >= 0:
-                draft.people[speaker].spans.append(draft.span(i, i, "speech"))
-                for subject, phrase in draft.predicates:
-                    if subject == i:
-                        _add_reference(draft, speaker, phrase)
     for one in draft.people:
-        if one.name is not None and one.score < ENOUGH and not one.meant:
+        if one.name is not None and one.score < clusters.ENOUGH and not one.meant:
             one.spans = []  # a name that no pronoun means, and nothing else says to be a person's
         one.gender = one_gender(_genders_of(draft, one))
     return draft.people
@@ -379,20 +336,20 @@ def draft_people(
 def add_writer(draft: TextDraft, *, always: bool) -> None:
     """Add who says "I" outside quotations: by introduction, or, where asked for, in any case."""
     tokens = draft.tokens
-    if FIRST_PERSON.isdisjoint(tokens.low):
+    if pronouns.FIRST_PERSON.isdisjoint(tokens.low):
         return
     first_persons = [
         i
         for i, word in enumerate(tokens.low)
-        if word in FIRST_PERSON and not tokens.quoted[i] and _speaker_of_turn(draft, i) < 0
+        if word in pronouns.FIRST_PERSON and not tokens.quoted[i] and draft.speaker(i, {}) < 0
     ]
     starts = sorted(i for i in draft.names if not tokens.quoted[i])
     # Who introduces himself is the writer in any case; a signature only where asked
-    person = next((draft.names[i] for i in starts if introduces(tokens.low, i)), -1)
+    person = next((draft.names[i] for i in starts if evidence.introduces(tokens.low, i)), -1)
     if not first_persons or (person < 0 and not always):
         return
     if person < 0:
-        person = draft.names.get(find_signature(tokens), -1)
+        person = draft.names.get(pronouns.find_signature(tokens), -1)
     if person < 0:
         person = len(draft.people)
         draft.people.append(PersonDraft())
@@ -409,21 +366,18 @@ def _add_mention(draft: TextDraft, index: int, run: Candidate) -> None:
         draft.names[i] = index
     one.spans.append(draft.span(opens, run.end - 1, "name"))
     hidden = draft.span(run.start, run.named - 1, "name")
-    draft.hidden.append(Mark(hidden.start, hidden.end, "name", index))
-    # Titles as written; "Deputy Minister" is one
-    titles: list[str] = []
-    for number, i in enumerate(run.titles):
-        word = draft.words(i, i)
-        if number and run.titles[number - 1] == i - 1 and tokens.low[i - 1] in en.OPEN_TITLES:
-            titles[-1] += f" {word}"
-        else:
-            titles.append(word)
-    one.titles += titles
-    for i in (*run.titles, *honorifics(tokens, run)):
+    draft.hidden.append(pronouns.Mark(hidden.start, hidden.end, "name", index))
+    if run.titles and one.title is None:
+        last = run.titles[0]
+        while last + 1 in run.titles and tokens.low[last] in en.OPEN_TITLES:
+            last += 1  # "Deputy Minister" is one title
+        one.title = draft.words(run.titles[0], last)
+    place = evidence.place_in_text(tokens, opens, run.end)
+    # "Ms: Lee" in a form tells it, too
+    for i in (*run.titles, *honorifics(tokens, run), *[opens - 2] * (place == "field")):
         if gender := tokens.local.genders.get(tokens.low[i]) or en.GENDER.get(tokens.low[i]):
-            one.hints[gender] = one.hints.get(gender, 0.0) + _CERTAIN
+            one.hints[gender] += 1
             one.spans.append(draft.span(i, i, "reference"))
-    place = place_in_text(tokens, opens, run.end)
     if place == "line":
         first, last = draft.span(opens, run.end - 1, "name")[:2]
         place = "speaker" if draft.written[first:last].isupper() else place
@@ -431,15 +385,10 @@ def _add_mention(draft: TextDraft, index: int, run: Candidate) -> None:
         behind = run.end + (tokens.low[run.end : run.end + 1] == ["\n"])
         ends = (i for i in range(behind, len(tokens.low)) if tokens.low[i] == "\n")
         draft.turns.append((run.end, next(ends, len(tokens.low)), index))
-    elif place == "field":
-        label = opens - 2
-        if gender := en.GENDER.get(tokens.low[label]):
-            one.hints[gender] = one.hints.get(gender, 0.0) + _CERTAIN
-            one.spans.append(draft.span(label, label, "reference"))
     # Those who speak, are addressed or introduce themselves are not who "she" and "he" mean
     addressed = opens and tokens.low[opens - 1] in LISTS.greetings
-    if place != "speaker" and not addressed and not introduces(tokens.low, opens):
-        draft.event(run.start, index, noun_rank(tokens, run.end - 1))
+    if place != "speaker" and not addressed and not evidence.introduces(tokens.low, opens):
+        draft.event(run.start, index, links.noun_rank(tokens, run.end - 1))
 
 
 _DECLARED = re.compile(
@@ -460,7 +409,7 @@ def add_declared(draft: TextDraft) -> None:
         before = range(inside[0] - 1, -1, -1)
         name_before = next((i for i in before if i in draft.names), -1)
         is_writer = any(
-            tokens.low[i] in FIRST_PERSON for i in before if tokens.sentence[i] == sentence
+            tokens.low[i] in pronouns.FIRST_PERSON for i in before if tokens.sentence[i] == sentence
         )
         writers = [index for index, person in enumerate(draft.people) if person.writer]
         person = draft.names.get(name_before, -1)
@@ -471,23 +420,6 @@ def add_declared(draft: TextDraft) -> None:
                 draft.people[person].spans.append(draft.span(i, i, "reference"))
             # A mark in their place, so that the walk takes them for no pronouns of the text
             tokens.low[i] = "–"
-
-
-def _speaker_of_turn(draft: TextDraft, i: int) -> int:
-    """Index of who speaks the line of a dialogue that the token at `i` stands in, or -1."""
-    return next((person for start, end, person in draft.turns if start <= i < end), -1)
-
-
-def _bar(draft: TextDraft, pronouns: Sequence[int], speakers: Mapping[int, int]) -> None:
-    """Note whom pronouns cannot mean: who speaks, and the object of their verb."""
-    for i in pronouns:
-        speaker = speakers.get(draft.quotes[i], _speaker_of_turn(draft, i))
-        never = speaker if speaker >= 0 else _object_of(draft, i)
-        if i > 1 and draft.tokens.low[i + 1 : i + 2] and draft.tokens.low[i + 1] in LISTS.replying:
-            # Who answers is not who asked
-            never = speakers.get(draft.quotes[i - 2] - 1, never)
-        if never >= 0:
-            draft.barred.setdefault(i, never)
 
 
 def _object_of(draft: TextDraft, i: int) -> int:
@@ -510,7 +442,7 @@ def _object_of(draft: TextDraft, i: int) -> int:
 def _add_reference(draft: TextDraft, index: int, phrase: Phrase) -> None:
     """Add the words of a phrase that tell the gender of a person."""
     person = draft.people[index]
-    person.hints[phrase.gender] = person.hints.get(phrase.gender, 0.0) + _CERTAIN
+    person.hints[phrase.gender] += 1
     person.spans += [draft.span(i, i, "reference") for i in phrase.gendered]
 
 
@@ -535,14 +467,16 @@ def add_phrases(draft: TextDraft, phrases: Sequence[Phrase]) -> None:
                 draft.predicates.append((subject, phrase))
             continue
         if person < 0 and phrase.kind == "the" and phrase.gender in (FEMININE, MASCULINE):
-            first, before, last = (bisect_left(name_at, i) for i in _sentence_of(tokens, phrase))
+            # Names that stand before its sentence, before it, and up to the end of its sentence
+            ends = (bisect_left(tokens.sentence, tokens.sentence[phrase.at] + k) for k in (0, 1))
+            first, last, before = (bisect_left(name_at, i) for i in (*ends, phrase.start))
             closest = name_at[before - 1] if before > first else phrase.start
             in_clause = en.CLAUSE_OPENERS.isdisjoint(tokens.low[closest : phrase.start])
             subjects = {draft.names[i] for i in name_at[first:before]}
             # It works like a pronoun, unless nobody is named before but the subject of its verb
             if first or first == last or len(subjects) > 1 or not in_clause:
-                draft.apart[phrase.at] = OTHER
-                draft.event(phrase.at, OTHER, 0.0, phrase.gender, "p")
+                draft.apart[phrase.at] = links.OTHER
+                draft.event(phrase.at, links.OTHER, 0.0, phrase.gender, "p")
                 if in_clause and closest in draft.names:
                     draft.barred.setdefault(phrase.at, draft.names[closest])
                 continue
@@ -556,19 +490,32 @@ def add_phrases(draft: TextDraft, phrases: Sequence[Phrase]) -> None:
         if not phrase.gendered or phrase.gendered[-1] != phrase.at:
             one.spans.append(draft.span(phrase.at, phrase.at, "noun"))
         if phrase.person < 0:
-            draft.event(phrase.at, person, noun_rank(tokens, phrase.at))
+            draft.event(phrase.at, person, links.noun_rank(tokens, phrase.at))
 
 
-def _follow(draft: TextDraft, refer: Refer | None = None) -> dict[int, int]:
+def _follow(draft: TextDraft, refer: pronouns.Refer | None = None) -> dict[int, int]:
     """Add pronouns and singular "they"; returns token position → person for every mention."""
+    tokens, low = draft.tokens, draft.tokens.low
+    speakers = pronouns.find_speakers(tokens, draft.names)
+    for i in [i for i, word in enumerate(low) if word in en.PRONOUNS and i not in draft.names]:
+        draft.events.append(links.pronoun_at(tokens, i))
+        # It means neither who speaks, nor the object of its verb
+        speaker = draft.speaker(i, speakers)
+        never = speaker if speaker >= 0 else _object_of(draft, i)
+        if i > 1 and not LISTS.replying.isdisjoint(low[i + 1 : i + 2]):
+            # Who answers is not who asked
+            never = speakers.get(tokens.quoted[i - 2] - 1, never)
+        if never >= 0:
+            draft.barred.setdefault(i, never)
+    draft.events.sort()
     person_at = {event.at: event.entity for event in draft.events if not event.case}
     # A person called "they" is less likely to be the "he" or "she" of the text
     uses = Counter(person for _, person in _they_of(draft, person_at))
     people = [(p.hinted, p.name is not None, uses[i]) for i, p in enumerate(draft.people)]
     hinted = [gender for gender, _, _ in people]
     # Rules first: the network's chances are weighed against what they choose
-    liked = preferences(draft.tokens, draft.events, hinted, draft.barred)
-    persons = resolve(draft.tokens.low, draft.events, people, draft.barred, draft.apart, liked)
+    liked = grammar.preferences(tokens, draft.events, hinted, draft.barred)
+    persons = pronouns.resolve(low, draft.events, people, draft.barred, draft.apart, liked)
     pending = [event for event in draft.events if event.case]
     if refer is not None:
         persons = _referred(draft, pending, persons, refer, liked)
@@ -590,10 +537,10 @@ def _follow(draft: TextDraft, refer: Refer | None = None) -> dict[int, int]:
 
 def _referred(
     draft: TextDraft,
-    pending: Sequence[PersonMention],
+    pending: Sequence[links.PersonMention],
     by_rules: Sequence[int],
-    refer: Refer,
-    liked: Sequence[Preference],
+    refer: pronouns.Refer,
+    liked: Sequence[grammar.Preference],
 ) -> list[int]:
     """Whom `pending` mean: pronouns by `refer`, the rest, and what it does not know, by rules."""
     spoken = [i for i, event in enumerate(pending) if event.at not in draft.apart]
@@ -601,10 +548,12 @@ def _referred(
         return list(by_rules)  # there are no names to choose between
     marks = list(draft.hidden)
     for index, one in enumerate(draft.people):
-        marks += [Mark(s.start, s.end, "noun", index) for s in one.spans if s.kind != "name"]
+        marks += [
+            pronouns.Mark(s.start, s.end, "noun", index) for s in one.spans if s.kind != "name"
+        ]
     for number, i in enumerate(spoken):
         span = draft.span(pending[i].at, pending[i].at, "reference")
-        marks.append(Mark(span.start, span.end, "pronoun", number))
+        marks.append(pronouns.Mark(span.start, span.end, "pronoun", number))
     chances = refer(draft.text, marks, len(draft.people), len(spoken)).copy()
     # -1, nobody, is the last column
     grammar = {one.at: one.person for one in liked}
@@ -619,7 +568,7 @@ def _referred(
     read_numbers = [number for number in range(len(spoken)) if not np.isnan(chances[number]).any()]
     events = [pending[spoken[number]] for number in read_numbers]
     persons = list(by_rules)
-    meant = most_likely(
+    meant = pronouns.most_likely(
         chances[read_numbers],
         [event.gender for event in events],
         [one.hinted for one in draft.people],
@@ -632,10 +581,8 @@ def _referred(
 
 def _they_of(draft: TextDraft, person_at: Mapping[int, int]) -> list[tuple[int, int]]:
     """Position of each singular "they", and who it is; `person_at` as in `single_they`."""
-    if en.THEY.isdisjoint(draft.tokens.low):
-        return []
     genders = [_genders_of(draft, one) for one in draft.people]
-    return single_they(
+    return pronouns.single_they(
         draft.tokens, person_at, genders, [one.name is not None for one in draft.people]
     )
 

@@ -142,7 +142,7 @@ def _mention(
     start = titles[-1].start() if titles else span[0]
     end = behind.end() if behind and (honoured or surname) else span[1]
     one.spans.append(Span(start, end, "name"))
-    one.titles += [title.group() for title in reversed(titles)]
+    one.title = one.title or (titles[-1].group() if titles else None)
     telling = [*titles, *([behind] if behind and honoured else [])]
     one.spans += [
         Span(word.start(), word.end(), "reference")
@@ -292,7 +292,7 @@ def find_everyone(
         # A word may have been noted twice: as a noun and as a title
         spans = sorted(set(draft.spans))
         words = [text[s.start : s.end].casefold() for s in spans if s.kind == "reference"]
-        name_words = {*words, *(title.lower() for title in draft.titles[:1])}
+        name_words = {*words, *([draft.title.lower()] if draft.title else [])}
         first, name = draft.first, draft.name
         if locale is not None and name is not None:
             # What the locale lists as no person is one where words for people tell it
@@ -309,7 +309,7 @@ def find_everyone(
             first=first,
             name=name,
             forms=tuple(dict.fromkeys(text[s.start : s.end] for s in spans if s.kind == "name")),
-            title=draft.titles[0] if draft.titles else None,
+            title=draft.title,
             gender=draft.gender,
             references=tuple(dict.fromkeys(words)),
             spans=tuple(spans),
@@ -360,21 +360,16 @@ _SCHEMA = pa.schema([pa.field("people", pa.list_(_PERSON))])
 
 def person_facts(person: Person, *, main: bool) -> dict[str, Any]:
     """Return a person as plain values; `main` says whether the text is mostly about this one."""
-    return {
-        "name": person.name,
-        "first": person.first,
-        "last": person.last,
-        "title": person.title,
-        "gender": person.gender,
+    mentions = [{"start": start, "end": end, "kind": kind} for start, end, kind in person.spans]
+    changed = {
         "references": list(person.references),
         "main": main,
-        "writer": person.writer,
-        "mentions": [
-            {"start": span.start, "end": span.end, "kind": span.kind} for span in person.spans
-        ],
+        "mentions": mentions,
         "sentences": list(person.sentences),
         "confidence": round(person.confidence, 3),
     }
+    names = [field.name for field in _PERSON]
+    return {name: changed[name] if name in changed else getattr(person, name) for name in names}
 
 
 def _setup(settings: Mapping[str, Any]) -> Callable[..., dict[str, Any]]:

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from portrayal.annotate.people.names.candidates import LISTS, opens_sentence
 from portrayal.annotate.people.shared import words as en
-from portrayal.annotate.people.shared.scan import OTHER, PersonMention, Tokens
+from portrayal.annotate.people.shared.links import OTHER, PersonMention
+from portrayal.annotate.people.shared.scan import Tokens
 from portrayal.annotate.people.shared.words import word_set
 
 _position, _sentence = attrgetter("at"), attrgetter("sentence")
@@ -101,15 +102,14 @@ def preferences(
             remaining = {one.entity for one in near} - not_meant
             if len(remaining) == 1:
                 preference = Preference(event.at, min(remaining), chained[event.at], SURE)
-        if preference is None:
-            preference = _fronted(low, event, mentions, same_sentence)
-        if preference is None:
+        preference = (
+            preference
+            or _fronted(low, event, mentions, same_sentence)
             # Whoever a title tells to be of that gender goes before who may be
-            preference = _told(event, near, genders)
-        if preference is None:
-            preference = _controlled(low, event, same_sentence)
-        if preference is None and event.case == "s":
-            preference = _clauses(low, event, same_sentence, near)
+            or _told(event, near, genders)
+            or _controlled(low, event, same_sentence)
+            or (_clauses(low, event, same_sentence, near) if event.case == "s" else None)
+        )
         if preference is not None and preference.person != preference.rival:
             preferred.append(preference)
     return preferred
@@ -128,11 +128,8 @@ def _reflexive(
     other = next(one.entity for one in reversed(in_clause) if one.entity != last)
     between = low[in_clause[-1].at + 1 : event.at]
     is_own = len(between) > 0 and between[-1] not in LISTS.beside | {"than", "as"}
-    return (
-        Preference(event.at, last, other, SURE)
-        if is_own
-        else Preference(event.at, other, last, SURE)
-    )
+    person, rival = (last, other) if is_own else (other, last)
+    return Preference(event.at, person, rival, SURE)
 
 
 def _object(event: PersonMention, near: Sequence[PersonMention]) -> Preference | None:

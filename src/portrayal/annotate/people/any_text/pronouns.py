@@ -1,7 +1,7 @@
 """Which person a pronoun means, among any number of people: "he" and "she", "they", "I".
 
 A pronoun means the person of its gender for whom most speaks, by the walk and the weights of
-stories (`stories.genders`). Genders that no title or noun tells are learnt from the pronouns: walks
+stories (`shared.links`). Genders that no title or noun tells are learnt from the pronouns: walks
 collect votes, and the likeliest choice of genders is kept. Names tell nothing about gender.
 """
 
@@ -14,16 +14,9 @@ import numpy as np
 
 from portrayal.annotate.people.any_text.grammar import SURE, Preference
 from portrayal.annotate.people.names.candidates import LISTS
-from portrayal.annotate.people.shared.scan import OTHER, QUOTES, PersonMention, Tokens
+from portrayal.annotate.people.shared import links
+from portrayal.annotate.people.shared.scan import QUOTES, Tokens
 from portrayal.annotate.people.shared.words import PLURAL_PEOPLE, SAYING, THEY, word_set
-from portrayal.annotate.people.stories.extract import learned
-from portrayal.annotate.people.stories.genders import (
-    GenderChoice,
-    Step,
-    code_of_gender,
-    steps_of,
-    walk,
-)
 from portrayal.reference import FEMININE, MASCULINE, NON_BINARY
 from portrayal.types import FloatArray
 
@@ -67,7 +60,7 @@ NaN where nothing is known. See `portrayal.annotate.people.reader.referents.refe
 
 def resolve(
     low: Sequence[str],
-    events: Sequence[PersonMention],
+    events: Sequence[links.PersonMention],
     people: Sequence[tuple[str, bool, int]],
     barred: Mapping[int, int],
     separate: Mapping[int, int],
@@ -83,13 +76,13 @@ def resolve(
         Of each person the gender that titles and nouns tell, or "", whether it has a name, and how
         many "they" refer to it alone.
     barred, separate
-        See `portrayal.annotate.people.stories.cast.Cast`.
+        See `portrayal.annotate.people.stories.genders.Cast`.
     preferred
         What grammar prefers.
     """
     genders = [gender for gender, _, _ in people]
     # Parts of the text with few enough people to be compared
-    parts: list[list[PersonMention]] = [[]]
+    parts: list[list[links.PersonMention]] = [[]]
     seen_persons: set[int] = set()
     for event in events:
         if not event.case and event.entity not in seen_persons:
@@ -104,10 +97,10 @@ def resolve(
         place = {person: i for i, person in enumerate(persons)}
         local = [e if e.case else e._replace(entity=place[e.entity]) for e in part]
         # Whom a possessive cannot be may not be among the people of this part
-        never = {e.at: place.get(barred[e.at], OTHER) for e in part if e.at in barred}
-        mention_places = {e.at for e in part if not e.case}
+        never = {e.at: place.get(barred[e.at], links.OTHER) for e in part if e.at in barred}
         hints = [(genders[person], *people[person][1:]) for person in persons]
-        steps = steps_of(low, mention_places, local, never, separate)
+        mention_places = {e.at for e in part if not e.case}
+        steps = links.steps_of(low, mention_places, local, never, separate)
         score, choice = _likeliest(*steps, local, hints)
         against = [
             one
@@ -122,14 +115,12 @@ def resolve(
         # Pronouns behind one in its sentence follow it
         opened = {e.sentence: e.at for e in reversed(part) if e.at in judged}
         judged |= {e.at for e in part if e.case and e.at > opened.get(e.sentence, e.at)}
-        times_meant = Counter(
-            meant_person for i, meant_person in choice.found.items() if i not in judged
-        )
+        times_meant = Counter(person for i, person in choice.found.items() if i not in judged)
         against = [one for one in against if one.worth >= SURE or not times_meant[place[one.rival]]]
         # Once more, with what the preferences say barred: kept if not much worse elsewhere
         if against:
             bars = never | {one.at: place[one.rival] for one in against}
-            steps = steps_of(low, mention_places, local, bars, separate)
+            steps = links.steps_of(low, mention_places, local, bars, separate)
             other, way = _likeliest(*steps, local, hints)
             if other + sum(one.worth for one in against) >= score:
                 choice = way
@@ -137,26 +128,26 @@ def resolve(
             # What this part told of a gender holds in the parts behind
             genders[person] = gender or ""
         meant = [choice.found[event.at] for event in part if event.case]
-        meant_persons += [OTHER if i == OTHER else persons[i] for i in meant]
+        meant_persons += [links.OTHER if i == links.OTHER else persons[i] for i in meant]
     return meant_persons
 
 
 def _likeliest(
-    steps: Sequence[Step],
+    steps: Sequence[links.Step],
     first: Mapping[int, int],
-    events: Sequence[PersonMention],
+    events: Sequence[links.PersonMention],
     people: Sequence[tuple[str, bool, int]],
-) -> tuple[int, GenderChoice]:
+) -> tuple[int, links.GenderChoice]:
     """The likeliest choice of genders that titles and nouns leave open, and its score."""
-    weights, _ = learned()
+    weights, _ = links.learned()
     times = Counter(event.entity for event in events)
 
-    def follow(genders: Sequence[str | None]) -> tuple[int, GenderChoice]:
+    def follow(genders: Sequence[str | None]) -> tuple[int, links.GenderChoice]:
         more = [
             OFTEN * min(times[i], MOST) + NAMED * people[i][1] + OPEN * (gender == "")
             for i, gender in enumerate(genders)
         ]
-        choice = walk(steps, tuple(genders), first, weights, more=more)
+        choice = links.walk(steps, tuple(genders), first, weights, more=more)
         counts = Counter(choice.found.values())
         codes, against = choice.codes.copy(), 0
         for i, (gender, (hint, is_named, they)) in enumerate(zip(genders, people, strict=True)):
@@ -164,7 +155,8 @@ def _likeliest(
             # An open gender that a pronoun met has no code: it is neither told nor untold
             if gender != "" or not counts[i]:
                 flags = {"is_named": is_named, "sole": len(people) == 1}
-                codes.append(code_of_gender(gender or None, counts[i], 2 * bool(hint), **flags))
+                state = 2 * bool(hint)
+                codes.append(links.code_of_gender(gender or None, counts[i], state, **flags))
         return sum(map(weights.__getitem__, codes)) + THEY_TOO * against, choice
 
     genders: list[str | None] = [hint for hint, _, _ in people]
@@ -180,10 +172,9 @@ def _likeliest(
         best, choice = follow(genders)
     genders_told = sorted({event.gender for event in events if event.case})
     # Then other genders for one or two people: votes may get stuck in a wrong choice
-    free = [i for i, _ in times.most_common() if i != OTHER and not people[i][0]][:TRIED]
-    for some in (
-        (*combinations(free[:TRIED_AT_ONCE], 2), *((i,) for i in free)) if genders_told else ()
-    ):
+    free = [i for i, _ in times.most_common() if i != links.OTHER and not people[i][0]][:TRIED]
+    some_people = (*combinations(free[:TRIED_AT_ONCE], 2), *((i,) for i in free))
+    for some in some_people if genders_told else ():
         for trial in product((*genders_told, None), repeat=len(some)):
             other = genders.copy()
             for i, gender in zip(some, trial, strict=True):
@@ -317,33 +308,17 @@ FIRST_PERSON = word_set("i me my mine myself")
 _NEAR = 4
 
 
-def number_quotations(tokens: Tokens) -> list[int]:
-    """Per token the number of the quotation it stands in, or -1."""
-    numbers = []
-    current, inside = -1, False
-    for quoted in tokens.quoted:
-        current += quoted and not inside
-        inside = quoted
-        numbers.append(current if quoted else -1)
-    return numbers
-
-
-def find_speakers(
-    tokens: Tokens, quotes: list[int], person_at: Mapping[int, int]
-) -> dict[int, int]:
+def find_speakers(tokens: Tokens, person_at: Mapping[int, int]) -> dict[int, int]:
     """Number of a quotation → index of its speaker, where one stands beside it.
 
     `person_at` maps positions of names and pronouns to people: '"…," said Ann', 'Ann said: "…"'.
     """
-    words, low = tokens.words, tokens.low
+    low, n = tokens.low, len(tokens.low)
     speakers: dict[int, int] = {}
-    if QUOTES.isdisjoint(words):
-        return speakers
-    n = len(words)
-    for i in [i for i in range(n) if words[i] in QUOTES]:
-        closes = i > 0 and quotes[i - 1] >= 0
-        number = quotes[i - 1] if closes else (quotes[i + 1] if i + 1 < n else -1)
-        if number < 0 or number in speakers:
+    for i in [i for i, word in enumerate(low) if word in QUOTES]:
+        closes = i > 0 and tokens.quoted[i - 1] > 0
+        number = tokens.quoted[i - 1 if closes else min(i + 1, n - 1)]
+        if not number or number in speakers:
             continue
         step = 1 if closes else -1
         near = [i + step * k for k in range(1, _NEAR + 2) if 0 <= i + step * k < n]

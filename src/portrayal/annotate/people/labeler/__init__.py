@@ -10,14 +10,7 @@ Whoever has texts in memory calls `label_people(rows, asking, folder, route=…)
 `label_run`.
 """
 
-from portrayal.annotate.people.labeler.answer import LabelPrompt, label_prompt, read_fields
-from portrayal.annotate.people.labeler.people import (
-    LabelledText,
-    LabelResult,
-    label_people,
-    least_confident,
-    vote,
-)
+from portrayal.annotate.people.labeler.people import label_people
 from portrayal.annotate.people.labeler.stage import (
     LABELERS,
     label_run,
@@ -29,17 +22,10 @@ from portrayal.annotate.people.labeler.stage import (
 
 __all__ = [
     "LABELERS",
-    "LabelPrompt",
-    "LabelResult",
-    "LabelledText",
     "label_people",
-    "label_prompt",
     "label_run",
     "labeler_instrument",
     "labelling_of_run",
     "labelling_removed",
     "labelling_sentence",
-    "least_confident",
-    "read_fields",
-    "vote",
 ]

@@ -12,14 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from portrayal.annotate.people.labeler.answer import (
-    ANSWER_TOKENS,
-    CharacterResponse,
-    LabelPrompt,
-    label_prompt,
-    locate,
-    read_answer,
-)
+import portrayal.annotate.people.labeler.answer as answer
 from portrayal.annotate.people.shared.model import (
     UNSURE,
     Character,
@@ -75,7 +68,7 @@ T = TypeVar("T")
 
 
 def vote(
-    answers: Sequence[tuple[CharacterResponse, ...]], n_asked: int, text: str
+    answers: Sequence[tuple[answer.CharacterResponse, ...]], n_asked: int, text: str
 ) -> tuple[Character, ...] | None:
     """Put answers to a vote.
 
@@ -100,21 +93,17 @@ def vote(
         return None
     slots = []
     for of_slot in zip(*answers, strict=True):
-        names = [
-            None if response.name is None else response.name
-            for response in of_slot
-            if response.named
-        ]
+        names = [response.name for response in of_slot if response.named]
         genders = [response.gender for response in of_slot if response.gender is not None]
         if not names or not genders:
             return None
         # Votes are counted without regard to case; the first spelling is shown
-        key, name_votes = _most([None if name is None else name.casefold() for name in names])
+        key, name_votes = _most([name and name.casefold() for name in names])
         gender, gender_votes = _most(genders)
         gender = UNSURE if gender is None else gender
         name = next((n for n in names if n is not None and n.casefold() == key), None)
         slots.append((name, gender, _shared(of_slot, gender), min(name_votes, gender_votes)))
-    spans = locate(text, [(name, references) for name, _, references, _ in slots])
+    spans = answer.locate(text, [(name, references) for name, _, references, _ in slots])
     return tuple(
         Character(name, gender, references, slot_spans, votes / n_asked)
         for (name, gender, references, votes), slot_spans in zip(slots, spans, strict=True)
@@ -127,7 +116,7 @@ def _most(values: Sequence[T | None]) -> tuple[T | None, int]:
     return (None if runners_up and runners_up[0][1] == n else first), n
 
 
-def _shared(of_slot: Sequence[CharacterResponse], gender: str) -> tuple[str, ...]:
+def _shared(of_slot: Sequence[answer.CharacterResponse], gender: str) -> tuple[str, ...]:
     """References of the answers for `gender` (of all where it is a tie), in order of first mention.
 
     The words that at least half of them give; all of them where these tell another gender.
@@ -230,18 +219,18 @@ def label_people(
         ids = [str(row.get("text_id", "")) for row in rows]
         places = least_confident(route[1], route[0], ids)
     # Without the role of its subject a text cannot be asked about
-    labels: dict[int, LabelPrompt] = {}
+    labels: dict[int, answer.LabelPrompt] = {}
     for i in places:
         subject, other = rows[i].get("subject_role"), rows[i].get("object_role")
         if isinstance(subject, str) and subject.strip():
             roles = Roles(subject, other if isinstance(other, str) else None)
-            labels[i] = label_prompt(rows[i]["text"], roles, local)
+            labels[i] = answer.label_prompt(rows[i]["text"], roles, local)
     prompts = {i: label.prompt for i, label in labels.items()}
     # Equal texts with equal roles are one prompt, and are paid once
     prompt_ids = {prompt.prompt_id for prompt in prompts.values()}
     place = Path(folder)
     with Run(place).lock():
-        report = ask_prompts(asking, prompts.values(), place, ANSWER_TOKENS)
+        report = ask_prompts(asking, prompts.values(), place, answer.ANSWER_TOKENS)
         answers = kept_samples(place, asking.samples, prompt_ids)
     removed: Counter[str] = Counter()
     unusable: Counter[str] = Counter()
@@ -254,20 +243,20 @@ def label_people(
             continue
         replies = answers.get(prompts[i].prompt_id, [])
         usable, reasons = [], Counter[str]()
-        for answer in replies:
-            response = read_answer(answer.text, labels[i].characters, rows[i]["text"], removed)
+        for reply in replies:
+            text, characters = rows[i]["text"], labels[i].characters
+            response = answer.read_answer(reply.text, characters, text, removed)
             if response is None:
-                reasons["malformed" if answer.outcome == "ok" else answer.outcome] += 1
+                reasons["malformed" if reply.outcome == "ok" else reply.outcome] += 1
             else:
                 usable.append(response)
         if asking.samples > len(replies):
             # The budget may end between two answers to the same text
             reasons["not asked"] += asking.samples - len(replies)
         # Shares are of the answers asked for, so that lost ones lower the confidence
-        characters = vote(usable, asking.samples, rows[i]["text"])
-        if characters is not None:
-            people = (characters[0], characters[1] if len(characters) > 1 else None)
-            texts[i] = LabelledText("llm", people)
+        voted = vote(usable, asking.samples, rows[i]["text"])
+        if voted is not None:
+            texts[i] = LabelledText("llm", (voted[0], voted[1] if len(voted) > 1 else None))
         else:
             if usable:
                 reasons["incomplete"] += len(usable)

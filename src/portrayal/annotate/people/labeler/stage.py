@@ -4,28 +4,21 @@ The rows have the schema of the extractor's, and say who labelled what.
 """
 
 import dataclasses
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NoReturn
 
 import pyarrow as pa
 
+import portrayal.annotate.people.labeler.people as people
 import portrayal.registry as registry
 from portrayal.annotate.annotator import annotate_run, count_errors
 from portrayal.annotate.people.labeler.answer import local_sentence
-from portrayal.annotate.people.labeler.people import (
-    LabelledText,
-    LabelResult,
-    check_share,
-    label_people,
-)
 from portrayal.annotate.people.reader.rows import READER
 from portrayal.annotate.people.stories.rows import PEOPLE, people_columns
 from portrayal.collect.ask.asking import Asking, asking_of, check_settings
 from portrayal.errors import OptionError
-from portrayal.reference.locales import load_locale
+from portrayal.reference.locales import HOME, load_locale
 from portrayal.run.directory import Run
 from portrayal.run.files import read_parquet, write_parquet
 from portrayal.run.manifest import ANSWERS
@@ -38,7 +31,7 @@ BY_WHOM = (pa.field("labeler", pa.string()), pa.field("label_note", pa.string())
 """`labeler`: "embedded" or "llm". `label_note`: why the model, though asked, labelled nothing."""
 
 
-def label_row(label: LabelledText) -> dict[str, Any]:
+def label_row(label: people.LabelledText) -> dict[str, Any]:
     """Return the annotation row of a text that the model labelled or failed on."""
     row: dict[str, Any] = {"labeler": label.labeler, "label_note": label.error}
     for name, value in people_columns(label.people).items() if label.people else ():
@@ -193,13 +186,13 @@ def label_run(
         Saying what to do; the labels answered before are kept.
     """
     base = None if embedded is None else run.annotations(embedded)
-    stage = run.annotations(LABELERS["llm" if base is None else "routed"])
-    local = local_sentence(None if locale is None else load_locale(locale))
-    # What a labelling is asked to be
+    kind = "llm" if base is None else "routed"
+    stage, local = run.annotations(LABELERS[kind]), local_sentence(load_locale(locale or HOME))
+    names = [part.name for part in run.texts.parts()]
     # Only what changes an answer: another order of shards asks nothing anew
     request_mark = fingerprint(
         texts=run.texts.note().get("fingerprint"),
-        parts=[part.name for part in run.texts.parts()],
+        parts=names,
         n_texts=run.texts.note().get("n_texts"),
         labels=asking.folder_name,
         samples=asking.samples,
@@ -209,43 +202,44 @@ def label_run(
         **({"local": local} if local else {}),
     )
     note = stage.note()
-    is_done = (
-        note.get("complete")
-        and note.get("asked") == request_mark
-        and note.get("all_asked")
-        and not stage.damaged()
-    )
-    if is_done and not again:
+    asked_all = note.get("asked") == request_mark and note.get("all_asked")
+    if note.get("complete") and asked_all and not stage.damaged() and not again:
         return stage
-    # Texts that can be read, and how sure the extractor is of each
     rows, confidences = _readable(run, base)
-    route = None if base is None else (check_share(share), confidences)
-    folder = run.path / LABELS / asking.folder_name
+    route = None if base is None else (share, confidences)
     with run.manifest.step(ANSWERS):
-        result = label_people(rows, asking, folder, route=route, local=local)
+        folder = run.path / LABELS / asking.folder_name
+        result = people.label_people(rows, asking, folder, route=route, local=local)
     labels = {row["text_id"]: label for row, label in zip(rows, result.texts, strict=True)}
-    # The mark of the rows holds the labels themselves: new answers write new rows
-    by_text = {
-        text_id: [
-            label.labeler,
-            label.error,
-            [[c.name, c.gender, c.references, c.confidence] for c in label.people or () if c],
-        ]
-        for text_id, label in labels.items()
-    }
-    # Write the rows only where a label differs from those that are there
-    labels_mark = fingerprint(asked=request_mark, labels=by_text)
+    # The mark of the rows holds the labels themselves: they are written only where one differs
+    rows_by_text = {text_id: label_row(label) for text_id, label in labels.items()}
+    labels_mark = fingerprint(asked=request_mark, labels=rows_by_text)
     with run.manifest.step(stage.folder.relative_to(run.path).as_posix()):
         if not stage.is_complete(labels_mark):
             stage.begin(labels_mark)
-            names = [part.name for part in run.texts.parts()]
             # Parts of texts that are gone are removed
             stage.keep_parts(names)
             for name in names:
-                extracted = None if base is None else base.folder / name
-                _write(run.texts.folder / name, extracted, stage, labels, embedded)
-        facts = _facts(result, asking, embedded, share)
-        stage.finish(labels_mark, {"asked": request_mark, "n_errors": count_errors(stage), **facts})
+                _write(run, base, stage, name, labels)
+        n_embedded = sum(label.labeler == "embedded" for label in result.texts)
+        routing = {"embedded": embedded, "share": share, "n_embedded": n_embedded}
+        labelling = {
+            "kind": kind,
+            "model": asking.model,
+            "samples": asking.samples,
+            "parameters": dict(asking.parameters),
+            "n_texts": len(result.texts),
+            "n_llm": result.n_llm,
+            "removed": dict(result.removed),
+            "unusable": dict(result.unusable),
+            "cost": result.report and result.report.cost,
+            **({} if base is None else routing),
+            "n_unlabelled" if base is None else "n_fell_back": result.n_without,
+        }
+        facts = {"asked": request_mark, "annotator": LABELERS[kind], "labelling": labelling}
+        all_asked = result.report is None or result.report.complete
+        n_errors = count_errors(stage)
+        stage.finish(labels_mark, facts | {"n_errors": n_errors, "all_asked": all_asked})
     return stage
 
 
@@ -256,100 +250,46 @@ def _readable(run: Run, base: Stage | None) -> tuple[list[dict[str, Any]], list[
     """
     strata = read_prompts(run.prompts_path)
     rows, confidences = [], []
-    sure = ["text_id", "subject_confidence", "object_confidence", "error"]
     for part in run.texts.parts():
-        least_by_text: dict[str, float] = {}
-        if base is not None:
-            read = base.folder / part.name
-            if not read.is_file():
-                raise OptionError(
-                    f"{read.parent} lacks {read.name}: the extractor has not read every text yet."
-                )
-            for row in read_parquet(read, columns=sure).to_pylist():
-                # A story is as sure as its least sure character
-                slots = [row[name] for name in sure[1:3] if row[name] is not None]
-                # Failed texts go to the model first: there the extractor has no label to lose
-                least_by_text[row["text_id"]] = -1.0 if row["error"] or not slots else min(slots)
         columns = ["text_id", "prompt_id", "text", "outcome"]
-        for text in read_parquet(part, columns=columns).to_pylist():
+        texts = read_parquet(part, columns=columns).to_pylist()
+        if base is not None and not (base.folder / part.name).is_file():
+            raise OptionError(
+                f"{base.folder} lacks {part.name}: the extractor has not read every text yet."
+            )
+        columns = ["subject_confidence", "object_confidence", "error"]
+        read = base and read_parquet(base.folder / part.name, columns=columns).to_pylist()
+        for i, text in enumerate(texts):
             if text["outcome"] != "ok":
                 continue
             roles = strata[text["prompt_id"]]
-            rows.append(
-                {
-                    "text_id": text["text_id"],
-                    "text": text["text"],
-                    "subject_role": roles.get("subject_role"),
-                    "object_role": roles.get("object_role"),
-                }
-            )
-            if base is not None:
-                confidences.append(least_by_text[text["text_id"]])
+            rows.append(text | {key: roles.get(key) for key in ("subject_role", "object_role")})
+            if read:
+                # A story is as sure as its least sure character. Failed texts go to the model
+                # first: there the extractor has no label to lose.
+                sure = [read[i][key] for key in columns[:2] if read[i][key] is not None]
+                confidences.append(-1.0 if read[i]["error"] else min(sure, default=-1.0))
     return rows, confidences
 
 
 def _write(
-    source: Path,
-    base: Path | None,
-    stage: Stage,
-    labels: Mapping[str, LabelledText],
-    embedded: str | None,
+    run: Run, base: Stage | None, stage: Stage, name: str, labels: Mapping[str, people.LabelledText]
 ) -> None:
     """Write the annotations of one shard of texts."""
-    component = registry.component("annotators", embedded or PEOPLE.name)
-    schema = component.schema  # type: ignore[attr-defined]
-    read = [] if base is None else read_parquet(base).to_pylist()
+    read = [] if base is None else read_parquet(base.folder / name).to_pylist()
     extracted = {row["text_id"]: row for row in read}
     rows = []
-    for text_id in read_parquet(source, columns=["text_id"])["text_id"].to_pylist():
-        label = labels.get(text_id)
-        row: dict[str, Any] = {"text_id": text_id, "error": None}
-        if label is None:
-            # Never asked: refused or empty texts, as the extractor has them
-            row = extracted.get(text_id, row)
-        elif label.labeler == "embedded":
+    for text_id in read_parquet(run.texts.folder / name, columns=["text_id"])["text_id"]:
+        key = text_id.as_py()
+        # Texts that were refused or empty are never asked about: they are as the extractor has them
+        row: dict[str, Any] = {"text_id": key, "error": None} | extracted.get(key, {})
+        if (label := labels.get(key)) is not None:
             # A note stays where the model was asked and failed
-            row = extracted[text_id] | label_row(label)
-        else:
-            row |= label_row(label) | {"error": label.error}
+            row |= label_row(label) | ({"error": label.error} if label.labeler == "llm" else {})
         rows.append(row)
     # The columns of the extractor first, so that whoever reads these reads both
-    fields = [pa.field("text_id", pa.string()), *schema, *BY_WHOM, pa.field("error", pa.string())]
-    write_parquet(pa.Table.from_pylist(rows, schema=pa.schema(fields)), stage.folder / source.name)
-
-
-def _facts(
-    result: LabelResult, asking: Asking, embedded: str | None, share: float
-) -> dict[str, Any]:
-    """What the note of the stage says of the labelling."""
-    counts = Counter(text.labeler for text in result.texts)
-    routed = embedded is not None
-    report = result.report
-    labelling = {
-        "kind": "routed" if routed else "llm",
-        "model": asking.model,
-        "samples": asking.samples,
-        "parameters": dict(asking.parameters),
-        "n_texts": len(result.texts),
-        "n_llm": result.n_llm,
-        "removed": dict(result.removed),
-        "unusable": dict(result.unusable),
-        "cost": None if report is None else report.cost,
-    }
-    if routed:
-        labelling |= {
-            "embedded": embedded,
-            "share": share,
-            "n_embedded": counts["embedded"],
-            "n_fell_back": result.n_without,
-        }
-    else:
-        labelling["n_unlabelled"] = result.n_without
-    return {
-        "annotator": LABELERS["routed" if routed else "llm"],
-        "all_asked": report is None or report.complete,
-        "labelling": labelling,
-    }
+    fields = [pa.field("text_id", pa.string()), *LLM.schema, pa.field("error", pa.string())]
+    write_parquet(pa.Table.from_pylist(rows, schema=pa.schema(fields)), stage.folder / name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -432,7 +372,7 @@ def labelling_of(
     """
     check_choice("labeler", labeler, tuple(LABELERS))
     check_count("labeler_samples", samples, minimum=1)
-    check_share(share)
+    people.check_share(share)
     check_settings(settings, "a labeler")
     if labeler in ("embedded", "reader") and model is not None:
         raise OptionError(

@@ -6,6 +6,7 @@ among organisations, places and headlines; what the words of a run rule out is l
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -113,17 +114,13 @@ def openings(text: str, tokens: Tokens) -> list[int]:
     opens_at = []
     for i in compress(range(len(words)), map(ne, words, low)):
         word = words[i]
-        if len(word) > 1 and low[i] in NOT_PARTS:
-            continue
-        if not word[0].isupper():
-            opens = _ARABIC.match(word) is not None
-        elif len(word) > 1:
-            # "Don't" is no Don
-            dont = low[i] == "don" and low[i + 1 : i + 2] == ["'t"]
-            opens = not dont and low[i] not in tokens.local.nobody
-        else:
+        if len(word) == 1:
             lettered = i > 0 and low[i - 1] in LISTS.lettered
             opens = not lettered and _initial(text, tokens, i) > 0
+        elif word[0].isupper():
+            opens = not _ends_names(tokens, i)
+        else:
+            opens = low[i] not in NOT_PARTS and _ARABIC.match(word) is not None
         if opens:
             opens_at.append(i)
     return opens_at
@@ -131,24 +128,20 @@ def openings(text: str, tokens: Tokens) -> list[int]:
 
 def _ends_names(tokens: Tokens, i: int) -> bool:
     """Whether the word at `i` is part of no name."""
-    if tokens.low[i] == "don" and tokens.low[i + 1 : i + 2] == ["'t"]:
-        return True
-    return tokens.low[i] in NOT_PARTS or tokens.low[i] in tokens.local.nobody
+    # "Don't" is no Don
+    dont = tokens.low[i] == "don" and tokens.low[i + 1 : i + 2] == ["'t"]
+    return dont or tokens.low[i] in NOT_PARTS or tokens.low[i] in tokens.local.nobody
 
 
 def take(text: str, tokens: Tokens, i: int) -> Candidate:
     """The run that opens at `i`."""
+    words, low = tokens.words, tokens.low
     run = Candidate(i, i, [], [])
     # Titles stand first
-    end = take_titles(text, tokens, i, run)
-    run.start = run.end = end
-    # Note the words of the name from `at` on
-    i = end
-    words, low = tokens.words, tokens.low
-    end, closed = i, i
+    end = closed = run.start = run.end = take_titles(text, tokens, i, run)
     while end < len(words):
         word = words[end]
-        marked = word in _CLOSED_BY or (end > i and gap(text, tokens, end - 1) != " ")
+        marked = word in _CLOSED_BY or (end > run.start and gap(text, tokens, end - 1) != " ")
         if run.parts and marked and (behind := take_nickname(text, tokens, end, run)):
             end = closed = behind
             continue
@@ -156,11 +149,7 @@ def take(text: str, tokens: Tokens, i: int) -> Candidate:
             break
         if length := _initial(text, tokens, end):
             end += length
-        elif (
-            run.parts
-            and word[0].isupper()
-            and (low[end] in SUFFIXES or low[end] in tokens.local.honorifics)
-        ):
+        elif run.parts and word[0].isupper() and low[end] in SUFFIXES | tokens.local.honorifics:
             end += 1 + (low[end] in _JUNIOR and words[end + 1 : end + 2] == ["."])
         elif _is_part(tokens, end):
             saint = low[end] in _SAINT and not run.parts
@@ -182,15 +171,9 @@ def take(text: str, tokens: Tokens, i: int) -> Candidate:
             run.named = i
             # "MP" and its like speak for a person, unless the letters mean other things too
             run.score += 0.0 if letters.upper() in LISTS.ambiguous else 1.0
-        elif (
-            tokens.words[run.parts[-1]] == "Ph"
-            and tokens.words[i : i + 3] == [".", "D", "."]
-            and len(run.parts) > 1
-        ):
+        elif words[i - 1 : i + 3] == ["Ph", ".", "D", "."] and len(run.parts) > 1:
             run.parts.pop()
-            run.named = i - 1
-            run.end = i + 3
-            run.score += 1.0
+            run.named, run.end, run.score = i - 1, i + 3, 1.0
         run.end = take_letters(text, tokens, run)
     return run
 
@@ -198,20 +181,17 @@ def take(text: str, tokens: Tokens, i: int) -> Candidate:
 def take_titles(text: str, tokens: Tokens, i: int, run: Candidate) -> int:
     """Note the titles from `i` on; returns the position behind them."""
     words, low = tokens.words, tokens.low
-    n = len(words)
     end = i
-    while end < n and words[end][0].isupper():
-        local = tokens.is_local_title(end)
-        if not (low[end] in en.TITLES or local) and not (
-            low[end] in en.BEFORE_TITLES
-            and end + 1 < n
-            and words[end + 1][0].isupper()
-            and (low[end + 1] in _IN_TITLES or tokens.is_local_title(end + 1))
-        ):
+    while end < len(words) and words[end][0].isupper():
+        local, behind = tokens.is_local_title(end), end + 1
+        before = low[end] in en.BEFORE_TITLES and behind < len(words)
+        before = before and words[behind][0].isupper()
+        before = before and (low[behind] in _IN_TITLES or tokens.is_local_title(behind))
+        if not (low[end] in en.TITLES or local or before):
             break
         run.titles.append(end)
-        end += 1
-        if end < n and low[end] == "." and not gap(text, tokens, end - 1):
+        end = behind
+        if end < len(words) and low[end] == "." and not gap(text, tokens, end - 1):
             # A full stop behind a title written out ends the sentence
             if local and low[end - 1] not in tokens.local.abbreviations:
                 break
@@ -222,10 +202,9 @@ def take_titles(text: str, tokens: Tokens, i: int, run: Candidate) -> int:
 def _is_part(tokens: Tokens, i: int) -> bool:
     """Whether the word at `i` is a word of a name."""
     word = tokens.words[i]
-    if tokens.low[i] in tokens.local.honorifics and not en.bearers(tokens.low[i]):
-        return False
-    if not word[0].isupper():
-        return word[0] in "aeib" and _ARABIC.match(word) is not None
+    honorific = tokens.low[i] in tokens.local.honorifics and not en.bearers(tokens.low[i])
+    if honorific or not word[0].isupper():
+        return not honorific and word[0] in "aeib" and _ARABIC.match(word) is not None
     if _ends_names(tokens, i):
         return False
     # Words in capitals are acronyms, but for the initials that some are called by
@@ -276,8 +255,7 @@ def take_nickname(text: str, tokens: Tokens, i: int, run: Candidate) -> int:
     # Small words in brackets are a remark, but for "née" and its like
     if not capital and tokens.low[first] not in LISTS.born:
         return 0
-    if last == first + 1:
-        run.nickname = tokens.low[first]
+    run.nickname = tokens.low[first] if last == first + 1 else ""
     return behind
 
 
@@ -309,7 +287,7 @@ BODY_PARTS = (
 )
 """Words that open, and that end or stand in, the name of an organisation, place, event or law."""
 
-_BEHIND_LABELS = ([":"], ["–"])
+_BEHIND_LABELS = (":", "–")
 _ALONE = 4_000
 """Bearers of a first name that may stand alone, although it is a title, too."""
 
@@ -323,8 +301,6 @@ _ASKED = LISTS.acting | word_set("tell ask let say give did does has can could s
 """Words that open a request or question and are no part of the name behind: "Tell Erwin"."""
 
 _PARTS_OF_NAMES = ("last", "family", "middle", "maiden", "second")
-
-_NO_FORM = (frozenset[int](), frozenset[int]())
 
 _MOST = 5
 """Words of the longest name."""
@@ -353,7 +329,7 @@ def find_candidates(text: str, tokens: Tokens) -> list[Candidate]:
     runs: list[Candidate] = []
     last_names: set[str] = set()
     behind = 0
-    labels, values = labels_of_form(tokens)
+    fields = labels_of_form(tokens)
     for i in openings(text, tokens):
         if i < behind:
             continue
@@ -378,17 +354,11 @@ def find_candidates(text: str, tokens: Tokens) -> list[Candidate]:
         run.initials = "" if frequent or letters in LISTS.countries else letters
         if names_another_thing(tokens, run):
             last_names.add(run.words[-1])
-        elif run.bound or not (
-            run.start in labels or run.start in values or is_ruled_out(text, tokens, run)
-        ):
+        elif run.bound or not (run.start in fields or is_ruled_out(text, tokens, run)):
             run.gender = gender_of_titles(tokens, run)
             runs += couple_of(tokens, run)
     # "Ida" alone is the storm where "Hurricane Ida" stands elsewhere
-    if not last_names:
-        return runs
-    return [
-        run for run in runs if len(run.words) > 1 or run.titles or run.words[0] not in last_names
-    ]
+    return [r for r in runs if len(r.words) > 1 or r.titles or r.words[0] not in last_names]
 
 
 @lru_cache(maxsize=65_536)
@@ -425,14 +395,8 @@ def couple_of(tokens: Tokens, run: Candidate) -> list[Candidate]:
 
 def honorifics(tokens: Tokens, run: Candidate) -> list[int]:
     """Position of the locale's honorific behind the name, in or behind the run."""
-    titles, low = tokens.local.honorifics, tokens.low
-    if not titles:
-        return []
-    return [
-        i
-        for i in (run.end - 1, run.end)
-        if i > run.parts[-1] and low[i : i + 1] and low[i] in titles
-    ]
+    places = [i for i in (run.end - 1, run.end) if run.parts[-1] < i < len(tokens.low)]
+    return [i for i in places if tokens.low[i] in tokens.local.honorifics]
 
 
 def gender_of_titles(tokens: Tokens, run: Candidate) -> str:
@@ -472,6 +436,8 @@ def names_another_thing(tokens: Tokens, run: Candidate) -> bool:
 def trim(tokens: Tokens, run: Candidate, forms: set[str]) -> bool:
     """Drop words that only open the sentence or describe the bearer; whether a name is left."""
     low, parts = tokens.low, run.parts
+    behind = bisect_left(tokens.sentence, tokens.sentence[run.start] + 1)
+    is_question = tokens.words[behind - 1].startswith("?")
     # Word by word from the front, as several may describe the bearer
     while parts:
         word = low[parts[0]]
@@ -491,7 +457,7 @@ def trim(tokens: Tokens, run: Candidate, forms: set[str]) -> bool:
         small = word in forms and en.bearers(word) < en.FREQUENT
         # "Tell Erwin", "Will Erwin come?"
         asks = (word in _ASKED and en.bearers(word) < en.FREQUENT) or (
-            word in ("will", "may") and _is_question(tokens, parts[0])
+            word in ("will", "may") and is_question
         )
         asks = asks and opens and en.is_given(second)
         opens = opens and (small or gerund)
@@ -515,14 +481,6 @@ def trim(tokens: Tokens, run: Candidate, forms: set[str]) -> bool:
         run.parts = [i for i in parts if i > office[-1]]
         run.start = run.parts[0]
     return bool(parts)
-
-
-def _is_question(tokens: Tokens, i: int) -> bool:
-    """Whether the sentence of the word at `i` ends with a question mark."""
-    sentence, last = tokens.sentence, i
-    while last + 1 < len(sentence) and sentence[last + 1] == sentence[i]:
-        last += 1
-    return tokens.words[last].startswith("?")
 
 
 def is_ruled_out(  # noqa: PLR0911 (one return for each reason)
@@ -574,52 +532,43 @@ def is_ruled_out(  # noqa: PLR0911 (one return for each reason)
     return _continues(text, tokens, run)
 
 
-def labels_of_form(tokens: Tokens) -> tuple[frozenset[int], frozenset[int]]:
+def labels_of_form(tokens: Tokens) -> set[int]:
     """Positions of words in labels of a form ("Age: 41"), and where a value begins that is nobody.
 
     A text is a form where a line has the label of a field, or where no value of two lines or more
     is a sentence and no label a first name; else the words before colons may be those who speak.
     """
     words, low = tokens.words, tokens.low
-    if ":" not in words and "–" not in low:
-        return _NO_FORM
     lines: list[tuple[list[int], int, int]] = []
     start = 0
-    for end in [i for i, word in enumerate(words) if word == "\n"] + [len(words)]:
+    for end in [i for i, word in enumerate((*words, "\n")) if word == "\n"]:
         ahead = low[start : min(end, start + _LABEL + 2)]
-        mark = next((i for i, word in enumerate(ahead) if [word] in _BEHIND_LABELS and i), -1)
+        mark = next((i for i, word in enumerate(ahead) if word in _BEHIND_LABELS and i), -1)
         label = [i for i in range(start, start + mark) if words[i][0].isalpha()]
         if label and words[label[0]][0].isupper():
             lines.append((label, start + mark + 1, end))
         start = end + 1
-    has_name_field = any(_names_field(low, label) for label, _, _ in lines)
-    short = len(lines) > 1 and all(
-        end - value <= _SHORT_VALUE
-        and words[end - 1] not in en.CLAUSE_MARKS - {":"}
-        and not (en.bearers(low[label[-1]]) or low[label[-1]] in LISTS.naming_fields)
-        for label, value, end in lines
+    is_form = any(_names_field(low, label) for label, _, _ in lines) or (
+        len(lines) > 1
+        and all(
+            end - value <= _SHORT_VALUE
+            and words[end - 1] not in en.CLAUSE_MARKS - {":"}
+            and not (en.bearers(low[label[-1]]) or low[label[-1]] in LISTS.naming_fields)
+            for label, value, end in lines
+        )
     )
-    # No form: words before colons may be speakers, so only sure labels are named
-    if not (has_name_field or short):
-        behind = {value for label, value, _ in lines if low[label[-1]] in LISTS.fields}
-        inside = {
-            i for label, _, _ in lines if low[label[-1]] in LISTS.naming_fields for i in label
-        }
-        return frozenset(inside), frozenset(behind)
-    inside = {
-        i
-        for label, _, _ in lines
-        if _names_field(low, label)
-        or low[label[-1]] in LISTS.naming_fields | en.PERSON_NOUNS
-        or en.bearers(low[label[0]]) < en.FREQUENT
-        for i in label
-    }
-    behind = {
-        value + (value < end and low[value] in LISTS.indefinite | LISTS.definite)
-        for label, value, end in lines
-        if _names_field(low, label)
-    }
-    return frozenset(inside), frozenset(behind)
+    places: set[int] = set()
+    for label, value, end in lines:
+        last = low[label[-1]]
+        # No form: words before colons may be speakers, so only sure labels are named
+        no_person = _names_field(low, label) if is_form else last in LISTS.fields
+        unborne = last in en.PERSON_NOUNS or en.bearers(low[label[0]]) < en.FREQUENT
+        if last in LISTS.naming_fields or (is_form and (no_person or unborne)):
+            places.update(label)
+        if no_person:
+            article = value < end and low[value] in LISTS.indefinite | LISTS.definite
+            places.add(value + (is_form and article))
+    return places
 
 
 def _names_field(low: Sequence[str], label: Sequence[int]) -> bool:

@@ -1,17 +1,24 @@
 """Names that belong to one person: "Angela Merkel", "Dr. Merkel", "Angela"."""
 
-from bisect import bisect_left
-from collections.abc import Sequence
+from bisect import bisect_left, insort
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from portrayal.annotate.people.names.candidates import Candidate
-from portrayal.annotate.people.names.evidence import name_score
+from portrayal.annotate.people.names.candidates import Candidate, find_candidates
 from portrayal.annotate.people.shared import words as en
-from portrayal.annotate.people.shared.scan import Tokens
+from portrayal.annotate.people.shared.recase import (
+    MARK,
+    capital_speakers,
+    is_flat,
+    mark_uncased,
+    recase,
+)
+from portrayal.annotate.people.shared.scan import LocalWords, Tokens, scan
 
-ENOUGH, DOUBTED = 0.5, -1.5
-"""Log odds from which a name is a person's, and from which it is where a pronoun means it."""
+SURE, ENOUGH, DOUBTED = 3.0, 0.5, -1.5
+"""Log odds of a name beyond doubt, those from which a name is a person's, and those from which it
+is where a pronoun means it."""
 
 
 _RIVALS = 32
@@ -40,10 +47,10 @@ class NameCluster:
         Its titles in lower case.
     initials
         Initials before a name without a first name; "" where there are none.
-    full
-        Token positions of the mentions by several words, in order.
-    alone
-        Token position of the last mention by one word so far, or -1.
+    places
+        Token positions of the mentions so far, in order.
+    first
+        The first name as written, or None; see `scan_people`.
     """
 
     words: list[str]
@@ -54,8 +61,8 @@ class NameCluster:
     nicknames: set[str] = field(default_factory=set)
     titles: set[str] = field(default_factory=set)
     initials: str = ""
-    full: list[int] = field(default_factory=list)
-    alone: int = -1
+    places: list[int] = field(default_factory=list)
+    first: str | None = None
 
     def add(self, tokens: Tokens, run: Candidate) -> None:
         """Add a mention."""
@@ -66,20 +73,21 @@ class NameCluster:
             self.nicknames.add(run.nickname)
         if len(self.words) == 1 and len(run.initials) > len(self.initials):
             self.initials, self.longest = run.initials, run
-        if len(run.words) > 1:
-            self.full.append(run.start)
-        else:
-            self.alone = run.start
+        insort(self.places, run.start)
 
     def recency(self, i: int) -> int:
         """Position of the last mention before `i`; below 0 where there is none."""
-        before = bisect_left(self.full, i)
-        last = max(self.alone, self.full[before - 1] if before else -1)
-        return last if last >= 0 else -self.longest.start - 1
+        before = bisect_left(self.places, i)
+        return self.places[before - 1] if before else -self.longest.start - 1
+
+    @property
+    def title_places(self) -> list[int]:
+        """Token positions of titles before the name."""
+        return [title for run in self.mentions for title in run.titles]
 
     def first_name(self, tokens: Tokens) -> int | None:
         """Token position of the first name; None where only a title and a surname are given."""
-        if len(self.words) == 1 and (self.titles or self.initials):
+        if len(self.words) == 1:
             formal = sum(
                 any(_before_surname(tokens, tokens.low[title]) for title in mention.titles)
                 for mention in self.mentions
@@ -107,14 +115,7 @@ def name_clusters(tokens: Tokens, runs: Sequence[Candidate]) -> list[NameCluster
     for run in runs:
         if len(run.words) == 1:
             (word,) = run.words
-            same_word = single.get(word, [])
-            has_signs = run.titles or run.gender or run.initials
-            if len(same_word) == 1 and word not in holders and not has_signs:
-                same_word[0].add(tokens, run)
-                continue
-            owner = None
-            if same_word or word in holders:
-                owner = owner_of_word(tokens, holders.get(word, ()), same_word, run)
+            owner = owner_of_word(tokens, holders.get(word, ()), single.get(word, ()), run)
             if owner is None and not run.bound:
                 owner = NameCluster(run.words, run)
                 single.setdefault(word, []).append(owner)
@@ -126,30 +127,45 @@ def name_clusters(tokens: Tokens, runs: Sequence[Candidate]) -> list[NameCluster
     return clusters
 
 
-def cluster_names(
-    text: str, tokens: Tokens, runs: Sequence[Candidate], *, with_doubted: bool = False
-) -> list[NameCluster]:
-    """Named people, in order of first mention.
+def scan_people(
+    written: str, local: LocalWords, start: int, odds: Callable[[str, Tokens, NameCluster], float]
+) -> tuple[str, Tokens, list[NameCluster]]:
+    """Read a text once: its words, and whom it names, in order of first mention.
 
     Parameters
     ----------
-    text, tokens
-        The text.
-    runs
-        Runs of capitalised words that may be names.
-    with_doubted
-        Whether to return names too that behave less like a person's than `ENOUGH`.
+    written
+        Any string.
+    local
+        Words of a locale.
+    start
+        Offset from which on it is read.
+    odds
+        Log odds that a name is a person's; one below `DOUBTED` is left out.
+
+    Returns
+    -------
+    tuple
+        The text, as long, with capitals where names are; its words; and the names.
     """
-    kept_clusters = []
-    for cluster in name_clusters(tokens, runs):
-        cluster.score = name_score(text, tokens, cluster.words, cluster.mentions)
-        # A word that stands first in sentences alone is none: "Concerned, she left"
-        (word, *more) = cluster.words
-        opens = not more and all(run.opening for run in cluster.mentions)
-        common = opens and (word.endswith(("ing", "ed", "ly")) or word in tokens.words)
-        if cluster.score >= ENOUGH or (with_doubted and cluster.score >= DOUBTED and not common):
-            kept_clusters.append(cluster)
-    return sorted(kept_clusters, key=lambda cluster: cluster.mentions[0].start)
+    text = recase(written) if is_flat(written[start:]) else capital_speakers(written)
+    tokens = scan(text, start, local)
+    uncased = mark_uncased(text, tokens)
+    people = []
+    for cluster in name_clusters(tokens, find_candidates(text, tokens)):
+        word = cluster.words[0]
+        # 健太: a word without case, see `mark_uncased`
+        cluster.score = SURE if word.upper() == word else odds(text, tokens, cluster)
+        if cluster.score >= DOUBTED:
+            people.append(cluster)
+    for i in uncased:
+        tokens.words[i] = tokens.words[i].removeprefix(MARK)
+    for cluster in people:
+        if (first := cluster.first_name(tokens)) is not None:
+            # Without an honorific that is written together with it
+            place, length = tokens.starts[first], len(local.bare(tokens.words[first].lower()))
+            cluster.first = written[place : place + length]
+    return text, tokens, sorted(people, key=lambda cluster: cluster.places[0])
 
 
 def full_names(
@@ -223,12 +239,11 @@ def owner_of_word(
     """
     (word,) = run.words
     titles = {tokens.low[title] for title in run.titles}
-    last = [c for c in matching if c.words[-1] == word]
-    formal = any(_before_surname(tokens, title) for title in titles)
-    # "Dr. Harold" may be Dr. Harold Hawkins
-    pool = last or [c for c in matching if not formal or titles & c.titles]
-    if last or not pool:
-        pool = [*pool, *same_word]
+    pool = [c for c in matching if c.words[-1] == word]
+    if not pool and any(_before_surname(tokens, title) for title in titles):
+        # "Dr. Harold" may be Dr. Harold Hawkins
+        matching = [c for c in matching if titles & c.titles]
+    pool = [*pool, *same_word] if pool or not matching else [*matching]
     agree = []
     for one in pool:
         initials_of = one.initials or (one.words[0] if len(one.words) > 1 else "")

@@ -12,15 +12,8 @@ from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 
-from portrayal.annotate.people.names.candidates import (
-    LISTS,
-    PLACES_AND_BODIES,
-    THINGS,
-    Candidate,
-    gap,
-    honorifics,
-    opens_line,
-)
+from portrayal.annotate.people.names import candidates
+from portrayal.annotate.people.names.candidates import LISTS, THINGS
 from portrayal.annotate.people.shared import words as en
 from portrayal.annotate.people.shared.scan import QUOTES, Tokens
 from portrayal.annotate.people.shared.words import word_lists, word_set
@@ -56,6 +49,10 @@ ACTS = (
 """Present and past forms for one person of what people do: "paints", "painted", "sang"."""
 
 
+def _things(names: str) -> dict[str, frozenset[str]]:
+    return {name: getattr(THINGS, name) for name in names.split()}
+
+
 @cache
 def _classes() -> dict[str, tuple[str, ...]]:
     """Casefolded word → its classes."""
@@ -77,29 +74,12 @@ def _classes() -> dict[str, tuple[str, ...]]:
         "it": LISTS.things,
         "done": LISTS.done,
         "thing": THINGS.nouns | THINGS.nouns_behind,
-        "particles": THINGS.particles,
-        "chants": THINGS.chants,
-        "deities": THINGS.deities,
-        "worship": THINGS.worship,
-        "nouns_of_places": THINGS.nouns_of_places,
-        "nouns_of_things": THINGS.nouns_of_things,
-        "qualities": THINGS.qualities,
-        "handled": THINGS.handled,
-        "happening": THINGS.happening,
-        "owned": THINGS.owned,
-        "arrival": THINGS.arrival,
-        "clad": THINGS.clad,
-        "determiners": THINGS.determiners,
+        **_things("particles chants deities worship nouns_of_places nouns_of_things qualities"),
+        **_things("handled happening owned arrival clad determiners"),
         "who": LISTS.who,
-        "calls": THINGS.calls,
-        "objects": THINGS.objects,
-        "extremes": THINGS.extremes,
-        "meaning": THINGS.meaning,
-        "self": THINGS.self,
+        **_things("calls objects extremes meaning self"),
         "named": LISTS.named_things,
-        "names": THINGS.names,
-        "like": THINGS.like,
-        "plants": THINGS.plants,
+        **_things("names like plants"),
     }
     themselves = ("the", "of", "and", "from", "river", "'s", "not")
     # Words so frequent that they are classes of their own
@@ -159,16 +139,15 @@ def _features_of_words(words: tuple[str, ...], gods: frozenset[str]) -> tuple[st
         }
     elif not count:
         tests |= {f"alone ~{end}": first.endswith(end) and len(first) > 4 for end in _NO_NAMES}
-    kind = " place" if first in PLACES_AND_BODIES else _word_kind(first)
+    kinds = {
+        " place": candidates.PLACES_AND_BODIES,
+        " word": en.NAMES_AND_WORDS,
+        " rare word": en.NAMES_OR_WORDS,
+        " also": en.NAMES_ALSO_WORDS,
+    }
+    kind = next((kind for kind, words_of_kind in kinds.items() if first in words_of_kind), "")
     band = sum(count >= least for least in _BEARERS_OF_BANDS)
     return (f"{place}{kind} {band}", *(name for name, holds in tests.items() if holds))
-
-
-def _word_kind(name: str) -> str:
-    """Which kind of ordinary word a casefolded first name is as well, or ""."""
-    if name in en.NAMES_AND_WORDS:
-        return " word"
-    return " rare word" if name in en.NAMES_OR_WORDS else " also" * (name in en.NAMES_ALSO_WORDS)
 
 
 @lru_cache(maxsize=65_536)
@@ -180,7 +159,7 @@ def kinds_of_word(name: str) -> tuple[str, ...]:
 
 
 def name_features(
-    tokens: Tokens, words: Sequence[str], mentions: Sequence[Candidate]
+    tokens: Tokens, words: Sequence[str], mentions: Sequence[candidates.Candidate]
 ) -> Iterator[str]:
     """What the words of the longest form of a name say, and how it recurs."""
     yield from _features_of_words(tuple(words), tokens.local.gods)
@@ -206,11 +185,9 @@ def introduces(low: Sequence[str], start: int) -> bool:
     """Whether the name at `start` is that of the one who says "My name is …" or "I'm …"."""
     if "'s" in low[start + 1 : start + 3]:
         return False  # "I am Mark's sister"
-    if low[max(0, start - 3) : start] in (["my", "name", "is"], ["my", "name", "'s"]):
-        return True
-    if low[max(0, start - 3) : start] == ["i", "go", "by"]:
-        return True
-    return low[max(0, start - 2) : start] in (["i", "am"], ["i", "'m"], ["call", "me"])
+    two, three = (" ".join(low[max(0, start - n) : start]) for n in (2, 3))
+    openings = ("my name is", "my name 's", "i go by")
+    return three in openings or two in ("i am", "i 'm", "call me")
 
 
 def place_in_text(tokens: Tokens, first: int, end: int) -> str:
@@ -230,74 +207,65 @@ def place_in_text(tokens: Tokens, first: int, end: int) -> str:
     if low[end : end + 1] == ["("]:
         behind = end + 1 + low[end : end + 5].index(")") if ")" in low[end : end + 5] else end
     if low[behind : behind + 1] in ([":"], ["–"]):
-        return "speaker" if opens_line(tokens, first) else ""
+        return "speaker" if candidates.opens_line(tokens, first) else ""
     # A name that is a line: it speaks the next one, or the text is about it
-    is_line = low[behind : behind + 1] == ["\n"] and low[behind + 1 : behind + 2] not in (
-        [],
-        ["\n"],
-    )
-    is_line = is_line and en.is_given(low[end - 1])
-    return (
-        "line" if is_line and (not first or low[max(0, first - 2) : first] == ["\n", "\n"]) else ""
-    )
+    is_line = low[behind : behind + 1] == ["\n"] and low[behind + 1 : behind + 2] != ["\n"]
+    opens = not first or low[max(0, first - 2) : first] == ["\n", "\n"]
+    named = is_line and opens and behind + 1 < len(low) and en.is_given(low[end - 1])
+    return "line" if named else ""
 
 
-def _run_features(  # noqa: PLR0912 (a feature each; run for every mention of every text)
-    text: str, tokens: Tokens, run: Candidate
-) -> Iterator[str]:
+def _run_features(text: str, tokens: Tokens, run: candidates.Candidate) -> Iterator[str]:
     """What stands in a mention, or close around it: titles, letters, quotation marks."""
-    low, end = tokens.low, run.end
-    first = (run.titles or [run.start])[0]
-    before = first > 0 and gap(text, tokens, first - 1).strip()[-1:] in _SINGLE
+    low, end, local = tokens.low, run.end, tokens.local
+    first, several = (run.titles or [run.start])[0], len(run.words) > 1
+    before = first > 0 and candidates.gap(text, tokens, first - 1).strip()[-1:] in _SINGLE
     opens = before or (first > 0 and low[first - 1] in QUOTES)
-    closes = end < len(low) and (low[end] in QUOTES or gap(text, tokens, end - 1)[:1] in _SINGLE)
+    closes = end < len(low) and (
+        low[end] in QUOTES or candidates.gap(text, tokens, end - 1)[:1] in _SINGLE
+    )
     ahead = low[max(0, first - _NEAR) : first]
-    god = tokens.local.gods.issuperset(run.words)
-    if run.titles:
-        sacred = low[first] in THINGS.deities or low[first] in tokens.local.sacred
-        # Sacred titles stand before gods and gurus alike, so each has a weight of its own
-        yield "title" if not sacred else "god's title" if god else f"title {low[first]}"
-    written = "".join(tokens.words[i] for i in run.parts)
-    if tokens.local.honorifics and (
-        honorifics(tokens, run) or len(written) > sum(len(low[i]) for i in run.parts)
-    ):
-        yield "honorific"  # behind the name, or written together with it ("Ramji")
-    if run.score > 0:
-        yield "letters"
-    if place := place_in_text(tokens, first, end):
-        yield place
-    if run.initials:
-        yield f"initials {min(len(run.initials), 2)}"
-    if run.opening:
-        yield "opening"
-    if len(run.words) == 1:
-        place = "opening" if run.opening else "inside"
-        yield from (f"{kind} {place}" for kind in kinds_of_word(run.words[0]))
-    if tokens.quoted[run.start]:
-        yield "quoted"
-    if before:
-        yield "'"
-    if opens and closes:
-        names_thing = not THINGS.names.isdisjoint(ahead)
-        yield f"term {min(len(run.words), 2)}{' named' * names_thing}"
-    around = (*low[max(0, first - _BESIDE) : first], *low[end : end + _BESIDE])
-    if THINGS.plants.issuperset(run.words) and not THINGS.plants.isdisjoint(around):
-        yield "plants"
-    if not LISTS.named_things.isdisjoint(ahead[-_NAMING:]) and not en.NAMING.isdisjoint(ahead[-2:]):
-        yield "thing named"
-    if "named" in ahead[-3:]:
-        classes = {name for word in ahead for name in _classes().get(word, ())}
-        if not _BEARERS.isdisjoint(classes):
-            yield "person named"
     near = low[max(0, first - _NEAR) : max(0, first - 1)]
-    if god:
-        if not THINGS.worship.isdisjoint(near):
-            yield "god prayed to"
-        if not tokens.local.gods.isdisjoint(around):
-            yield "gods"
+    around = (*low[max(0, first - _BESIDE) : first], *low[end : end + _BESIDE])
+    god = local.gods.issuperset(run.words)
+    sacred = run.titles and (low[first] in THINGS.deities or low[first] in local.sacred)
+    written = "".join(tokens.words[i] for i in run.parts)
+    joined = len(written) > sum(len(low[i]) for i in run.parts)
+    honoured = local.honorifics and (candidates.honorifics(tokens, run) or joined)
+    place = place_in_text(tokens, first, end)
+    opening = "opening" if run.opening else "inside"
+    word_kinds = () if several else kinds_of_word(run.words[0])
+    term = f"term {2 if several else 1}{' named' * (not THINGS.names.isdisjoint(ahead))}"
+    named_thing = not LISTS.named_things.isdisjoint(ahead[-_NAMING:])
+    tests = {
+        # Sacred titles stand before gods and gurus alike, so each has a weight of its own
+        "title": run.titles and not sacred,
+        "god's title": sacred and god,
+        f"title {low[first]}": sacred and not god,
+        # Behind the name, or written together with it ("Ramji")
+        "honorific": honoured,
+        "letters": run.score > 0,
+        place: place,
+        f"initials {min(len(run.initials), 2)}": run.initials,
+        "opening": run.opening,
+        **{f"{kind} {opening}": True for kind in word_kinds},
+        "quoted": tokens.quoted[run.start],
+        "'": before,
+        term: opens and closes,
+        "plants": THINGS.plants.issuperset(run.words) and not THINGS.plants.isdisjoint(around),
+        "thing named": named_thing and not en.NAMING.isdisjoint(ahead[-2:]),
+        "person named": "named" in ahead[-3:] and not _BEARERS.isdisjoint(_classes_in(ahead)),
+        "god prayed to": god and not THINGS.worship.isdisjoint(near),
+        "gods": god and not local.gods.isdisjoint(around),
+    }
+    yield from (name for name, holds in tests.items() if holds)
     if not _counted_near().isdisjoint(near):
-        classes = {name for word in near for name in _classes().get(word, ())}
-        yield from (f"near {name}" for name in sorted(classes & _COUNTED_NEAR))
+        yield from (f"near {name}" for name in sorted(_classes_in(near) & _COUNTED_NEAR))
+
+
+def _classes_in(words: Sequence[str]) -> set[str]:
+    """The classes of casefolded words."""
+    return {name for word in words for name in _classes().get(word, ())}
 
 
 @cache
@@ -324,7 +292,9 @@ def _features_behind(
     return (*features, *(f"{word} {feature}" for word in word_kinds for feature in features))
 
 
-def mention_features(text: str, tokens: Tokens, run: Candidate) -> Iterator[tuple[str, ...]]:
+def mention_features(
+    text: str, tokens: Tokens, run: candidates.Candidate
+) -> Iterator[tuple[str, ...]]:
     """What stands in and around a mention: groups of features, of which few are new."""
     low, words, end = tokens.low, tokens.words, run.end
     yield tuple(_run_features(text, tokens, run))
@@ -408,7 +378,7 @@ def _predicate_features(
         if _BARE.isdisjoint(word.removeprefix("inner ") for word in word_kinds):
             yield ("bare subject",)
     ahead = low[verb + 1 : verb + 1 + _OBJECT]
-    objects = {name for word in ahead for name in _classes().get(word, ())} & _OBJECTS
+    objects = _classes_in(ahead) & _OBJECTS
     features += [f"object {name}" for name in (*sorted(objects), *_predicates(ahead))]
     yield (*features, *(f"{word} {feature}" for word in word_kinds for feature in features))
 
@@ -433,7 +403,7 @@ def _sum(features: tuple[str, ...]) -> float:
 
 
 def name_score(
-    text: str, tokens: Tokens, words: Sequence[str], mentions: Sequence[Candidate]
+    text: str, tokens: Tokens, words: Sequence[str], mentions: Sequence[candidates.Candidate]
 ) -> float:
     """Logarithm of the odds that a name is a person's.
 

@@ -151,7 +151,7 @@ def pieces_of(scene: Scene, start: int) -> list[str | int]:
     words, starts = tokens.words, tokens.starts
     spans = []
     for place_at, index in scene.names.items():
-        surname = scene.people[index].surname
+        surname = words[scene.people[index].longest.parts[-1]]
         behind = (
             # A surname may stand behind a second first name or an initial
             range(min(place_at + 2, len(words) - 1), place_at, -1)
@@ -322,13 +322,14 @@ class Network:
         keys, queries = self._linear("pk", states), self._linear("pq", asked_of)
         meant = keys @ queries.T / sqrt(keys.shape[1])
         meant[:, : len(absent)][:, absent] = _HIDDEN_SCORE
-        meant = np.exp(_log_softmax(np.hstack([meant, self._linear("pn", states)])))[:, :-1]
+        meant = np.hstack([meant, self._linear("pn", states)])
+        meant = np.exp(special.log_softmax(meant, axis=1))[:, :-1]
         evidence = [meant[pronoun == gender].sum(0) for gender in range(len(PRONOUNS))]
         # Logarithms, as the tenth "she" says little more than the third
         log_evidence = np.log1p(np.array(evidence).T)
         signs = np.hstack([asked_of, np.tile(first, (len(asked_of), 1)), log_evidence])
         genders = self._two_layers("gen", signs, last="3")
-        return NetworkOutput(_log_softmax(role), _log_softmax(genders))
+        return NetworkOutput(*(special.log_softmax(scores, axis=1) for scores in (role, genders)))
 
     def states(
         self, ids: Sequence[int], second: int, needed: Sequence[int] | None = None
@@ -385,13 +386,6 @@ class Network:
 
 def _gelu(values: FloatArray) -> FloatArray:
     return np.asarray(0.5 * values * (1.0 + special.erf(values / sqrt(2.0))))
-
-
-def _log_softmax(values: FloatArray) -> FloatArray:
-    """Logarithms of the shares of each row; numbers stay in the bits that they have."""
-    # The largest is taken off first, or exp overflows
-    values = values - values.max(1, keepdims=True)
-    return np.asarray(values - np.log(np.exp(values).sum(1, keepdims=True)))
 
 
 def files_of(folder: Path) -> dict[str, Path]:

@@ -56,17 +56,6 @@ class MarkedText:
     pronouns: IntArray
     numbers: IntArray
 
-    def cut(self, n_tokens: int) -> "MarkedText":
-        """Return the first `n_tokens` tokens."""
-        names_kept, spoken = self.mentions < n_tokens, self.pronouns < n_tokens
-        return MarkedText(
-            self.ids[:n_tokens],
-            self.mentions[names_kept],
-            self.people[names_kept],
-            self.pronouns[spoken],
-            self.numbers[spoken],
-        )
-
 
 def mark(
     text: str, marks: Sequence[Mark], words: Vocabulary, change: Callable[[str], str] = str

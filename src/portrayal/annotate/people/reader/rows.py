@@ -1,32 +1,23 @@
 """The annotator `people-reader.v6`: the rules, with what a network says as two features more."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NoReturn
 
-from portrayal.annotate.annotator import PROMPT
-from portrayal.annotate.people.reader.network import (
-    CARD,
-    Network,
-    NetworkOutput,
-    digest_of,
-    hide,
-    load_network,
-    pieces_of,
-)
+import portrayal.annotate.people.reader.network as network
 from portrayal.annotate.people.shared.model import People, Roles
 from portrayal.annotate.people.shared.scan import locale_of
-from portrayal.annotate.people.stories.extract import Opinion, read_story, story_start, weigh
-from portrayal.annotate.people.stories.rows import PEOPLE, people_columns
-from portrayal.annotate.people.stories.scene import Scene
+from portrayal.annotate.people.stories.extract import Opinion, weigh
+from portrayal.annotate.people.stories.rows import PEOPLE, StoryReader, annotating
+from portrayal.annotate.people.stories.scene import Scene, read_story, story_start
 from portrayal.errors import DataError, OptionError
 from portrayal.reference.locales import Locale
 
 
-def opinion_of(reading: NetworkOutput, joining: Mapping[str, Any], scene: Scene) -> Opinion:
+def opinion_of(reading: network.NetworkOutput, joining: Mapping[str, Any], scene: Scene) -> Opinion:
     """Return what a network says of a story, with the weights that its card gives it.
 
     `joining` holds "roles", the weights of the rules and of the network, and "genders", the same
@@ -73,15 +64,15 @@ def reader_settings(folder: str | Path | None = None, *, below: float = 1.0) -> 
         raise OptionError(f"below must be a probability, 0-1; got {below}.")
     weights_folder = _WEIGHTS if folder is None else Path(folder).expanduser().resolve()
     try:
-        card = json.loads((weights_folder / CARD).read_text(encoding="utf-8"))
+        card = json.loads((weights_folder / network.CARD).read_text(encoding="utf-8"))
         digest = str(card["sha256"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise OptionError(
-            f"{weights_folder}: there is no reader here ({CARD}: {error}). Give a folder that "
-            "scripts/reader/train.py wrote, or none for the reader that ships."
+            f"{weights_folder}: there is no reader here ({network.CARD}: {error}). Give a folder "
+            "that scripts/reader/train.py wrote, or none for the reader that ships."
         ) from error
     # The one that ships is checked when it is loaded, which takes time
-    if folder is not None and digest_of(weights_folder) != digest:
+    if folder is not None and network.digest_of(weights_folder) != digest:
         raise _changed(weights_folder)
     return {
         "folder": SHIPPED if folder is None else str(weights_folder),
@@ -92,8 +83,8 @@ def reader_settings(folder: str | Path | None = None, *, below: float = 1.0) -> 
 
 def _changed(folder: Path) -> DataError:
     return DataError(
-        f"{folder}: the files of this reader are not those of its card ({CARD}), or are not what "
-        "this audit began with. Copy the folder again, or begin with a new --out."
+        f"{folder}: the files of this reader are not those of its card ({network.CARD}), or are "
+        "not what this audit began with. Copy the folder again, or begin with a new --out."
     )
 
 
@@ -103,9 +94,9 @@ def reader_folder(folder: str) -> Path:
 
 
 @lru_cache(maxsize=2)
-def network_of(folder: str) -> Network:
+def network_of(folder: str) -> network.Network:
     """Return the reader of a folder as `reader_settings` names it, loaded once."""
-    return load_network(reader_folder(folder), threads=1)
+    return network.load_network(reader_folder(folder), threads=1)
 
 
 def read_stories(
@@ -113,7 +104,7 @@ def read_stories(
     folder: str,
     below: float = 1.0,
     locale: Locale | None = None,
-) -> list[People | Exception]:
+) -> list[People]:
     """Return the people of stories by rules and network together.
 
     Parameters
@@ -126,67 +117,41 @@ def read_stories(
     locale
         See `extract_people`.
 
-    Returns
-    -------
-    list
-        In the order of `stories`; where a text could not be read, the exception.
-
     Raises
     ------
     MissingExtraError, DataError
         When the reader cannot be loaded; see `load_network`.
     """
-    network = network_of(folder)
-    joining = network.card["joining"]
+    reader = network_of(folder)
+    joining = reader.card["joining"]
     if "roles" not in joining:
         raise DataError(
-            f"{reader_folder(folder)}: {CARD} does not say how much the network counts. Expected "
-            "the weights that scripts/reader/fit_joining.py writes; run it for this reader."
+            f"{reader_folder(folder)}: {network.CARD} does not say how much the network "
+            "counts. Expected the weights that scripts/reader/fit_joining.py writes for it."
         )
-    results: list[People | Exception] = []
+    results = []
     for text, roles, prompt in stories:
-        try:
-            scene = read_story(text, roles, locale)
-            # First by the rules alone, where the network reads only what they are unsure of
-            people = weigh(scene).characters() if below < 1.0 else None
-            sure = min((person.confidence for person in people or () if person), default=0.0)
-            if people is None or sure < below:
-                # Then the network reads the story with its names hidden
-                request = prompt or " and ".join(filter(None, (roles.subject, roles.object)))
-                pieces = pieces_of(scene, story_start(scene.text))
-                hidden = hide(request, pieces, len(scene.people), network.vocabulary)
-                opinion = opinion_of(network.read(hidden), joining, scene)
-                people = weigh(scene, opinion).characters()
-            results.append(people)
-        except Exception as error:  # this text is counted as failed, the others go on
-            results.append(error)
+        scene = read_story(text, roles, locale)
+        # First by the rules alone, where the network reads only what they are unsure of
+        people = weigh(scene).characters() if below < 1.0 else None
+        sure = min((person.confidence for person in people or () if person), default=0.0)
+        if people is None or sure < below:
+            # Then the network reads the story with its names hidden
+            request = prompt or " and ".join(filter(None, (roles.subject, roles.object)))
+            pieces = network.pieces_of(scene, story_start(scene.text))
+            hidden = network.hide(request, pieces, len(scene.people), reader.vocabulary)
+            opinion = opinion_of(reader.read(hidden), joining, scene)
+            people = weigh(scene, opinion).characters()
+        results.append(people)
     return results
 
 
-def _setup(settings: Mapping[str, Any]) -> Callable[..., list[dict[str, Any] | Exception]]:
-    folder, below = settings["folder"], settings.get("below", 1.0)
+def _setup(settings: Mapping[str, Any]) -> StoryReader:
+    folder, below, locale = settings["folder"], settings.get("below", 1.0), locale_of(settings)
     # The reader may have been trained again since the settings were made
     if network_of(folder).card["sha256"] != settings.get("sha256"):
         raise _changed(reader_folder(folder))
-    locale = locale_of(settings)
-
-    def annotate(
-        rows: Sequence[Mapping[str, Any]], strata: Sequence[Mapping[str, str]]
-    ) -> list[dict[str, Any] | Exception]:
-        stories = [
-            (
-                row["text"],
-                Roles(text_strata["subject_role"], text_strata.get("object_role")),
-                text_strata.get(PROMPT),
-            )
-            for row, text_strata in zip(rows, strata, strict=True)
-        ]
-        return [
-            result if isinstance(result, Exception) else people_columns(result)
-            for result in read_stories(stories, folder, below, locale)
-        ]
-
-    return annotate
+    return lambda *story: read_stories([story], folder, below, locale)[0]
 
 
 def _run(*_: Any) -> NoReturn:
@@ -204,8 +169,7 @@ READER = replace(
     "list in Table S6a",
     source="Shieh et al. 2025, Supplement B.1 and B.3; the network is Portrayal's",
     run=_run,
-    setup=_setup,
-    per_shard=True,
+    setup=partial(annotating, _setup),
     accuracy="of the one that ships, on 955 hand-labelled stories for 19 prompts not seen: names "
     "precision 95.5 %, recall 95.9 %; genders 91.7 and 92.5 %; both right 90.7 %, 91.2 % where the "
     "network reads only stories that the rules are unsure of; people-reader.v1 had 91.0 there and "

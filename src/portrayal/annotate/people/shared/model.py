@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from portrayal.annotate.people.shared.scan import ENGLISH, LocalWords
@@ -29,20 +29,19 @@ class Roles:
     object
         The role of the second character, such as "struggling student in math class"; None where
         the prompt has none, or where both characters share the subject's role.
-    paired
-        Whether two characters share one role, so that neither is above the other.
     """
 
     subject: str
     object: str | None
-    paired: bool = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
+    @property
+    def paired(self) -> bool:
+        """Whether two characters share one role, so that neither is above the other."""
         subject = self.subject.casefold().strip()
-        alike = self.object is not None and subject == self.object.casefold().strip()
-        # "two friends" asks for two people with one phrase, so there is no object to read
-        both = self.object is None and subject.startswith("two ")
-        object.__setattr__(self, "paired", alike or both)
+        if self.object is None:
+            # "two friends" asks for two people with one phrase, so there is no object to read
+            return subject.startswith("two ")
+        return subject == self.object.casefold().strip()
 
     @property
     def has_object(self) -> bool:

@@ -74,9 +74,8 @@ def recase(text: str) -> str:
         for i, word in enumerate(tokens.low)
         if word in en.FUNCTION_WORDS and (i == 0 or tokens.low[i - 1] in _ENDS)
     }
-    places = _names(tokens) | openings
     letters = list(low)
-    for i in sorted(places):
+    for i in sorted(_names(tokens) | openings):
         start = tokens.starts[i]
         letters[start] = _same_length(letters[start], str.upper)
     return "".join(letters)
@@ -115,15 +114,14 @@ def mark_uncased(text: str, tokens: Tokens) -> list[int]:
 
     Nothing is marked where such words are not few: the text is not in English then.
     """
-    if text.isascii() or not _UNCASED.search(text):
-        return []
-    places = [i for i, word in enumerate(tokens.words) if _UNCASED.match(word)]
+    places = (
+        [] if text.isascii() else [i for i, word in enumerate(tokens.words) if _UNCASED.match(word)]
+    )
     # In a text of another language nearly every word would become a name
-    if len(places) > MOST_UNCASED * len(tokens.words):
-        return []
-    for i in places:
+    few = len(places) <= MOST_UNCASED * len(tokens.words)
+    for i in places if few else ():
         tokens.words[i] = MARK + tokens.words[i]
-    return places
+    return places if few else []
 
 
 def _same_length(text: str, change: Callable[[str], str]) -> str:
@@ -170,10 +168,8 @@ def _names(tokens: Tokens) -> set[int]:
         # A surname is no first name, so only its place behind one tells it
         elif (after in _ACTS or after in en.CLAUSE_MARKS) and not word.endswith(_NOT_ENDINGS):
             surnames.add(word)
-    return name_places | (
-        further
-        | {i for i, word in enumerate(low) if word in surnames and not _after_determiner(low, i)}
-    )
+    called = {i for i, word in enumerate(low) if word in surnames and not _after_determiner(low, i)}
+    return name_places | further | called
 
 
 def _may_be(word: str) -> bool:

@@ -1,4 +1,4 @@
-"""One pass over a text: words, sentences and quotations with offsets; mentions of people.
+"""One pass over a text: words, sentences and quotations with offsets.
 
 What a locale adds to the words of English (titles, honorifics, pronouns) is read in the same pass.
 """
@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import accumulate, compress
 from operator import not_
-from typing import Any, NamedTuple
+from typing import Any
 
 from portrayal.annotate.people.shared import words as en
-from portrayal.annotate.people.shared.words import PRONOUNS, THEY, bearers, word_lists
+from portrayal.annotate.people.shared.words import PRONOUNS, THEY, bearers
 from portrayal.reference import FEMININE, GENDERS, MASCULINE, NON_BINARY
 from portrayal.reference.locales import HOME, NO_PEOPLE, Locale, load_locale
 from portrayal.reference.matching import name_key
@@ -128,8 +128,6 @@ def locale_of(settings: Mapping[str, Any]) -> Locale | None:
     return load_locale(settings["locale"]) if settings.get("locale") else None
 
 
-_LISTS = word_lists("shared")
-
 QUOTES = frozenset('"“”')
 """Quotation marks that open or close direct speech."""
 
@@ -157,7 +155,7 @@ class Tokens:
     sentence
         Number of the sentence it stands in; a quotation belongs to the sentence around it.
     quoted
-        Whether it stands inside quotation marks.
+        Number of the quotation it stands in, from 1 on; 0 outside quotation marks.
     local
         What a locale adds to the words of English.
     """
@@ -166,7 +164,7 @@ class Tokens:
     low: list[str]
     starts: list[int]
     sentence: list[int]
-    quoted: list[bool]
+    quoted: list[int]
     local: LocalWords = ENGLISH
 
     def is_local_title(self, i: int) -> bool:
@@ -189,8 +187,8 @@ def scan(text: str, start: int = 0, local: LocalWords = ENGLISH) -> Tokens:
     words = pieces[1::2]
     low = words.copy()
     sentence: list[int] = []
-    quoted: list[bool] = []
-    number, inside = 0, False
+    quoted: list[int] = []
+    number, quotation, inside = 0, 0, False
     last = len(words) - 1
     # One pass over what is not plain lower case; most words are skipped
     for i in compress(range(len(words)), map(not_, map(str.islower, words))):
@@ -201,13 +199,15 @@ def scan(text: str, start: int = 0, local: LocalWords = ENGLISH) -> Tokens:
             continue
         ends = 0
         if first in QUOTES:
-            quoted += [inside] * (i + 1 - len(quoted))
+            quoted += [inside * quotation] * (i + 1 - len(quoted))
             # Straight marks look the same at both ends; curled ones say which they are
-            inside = not inside if mark == '"' else mark == "“"
+            opens = not inside if mark == '"' else mark == "“"
+            quotation += opens and not inside
+            inside = opens
             if not inside and i and words[i - 1][0] in _ENDS and i < last:
                 ends = words[i + 1][0].isupper() or words[i + 1] in QUOTES
         elif first == "\n":
-            quoted += [inside] * (i + 1 - len(quoted))
+            quoted += [inside * quotation] * (i + 1 - len(quoted))
             # A quotation never goes on over a line: else one lost mark would quote all the rest
             ends, inside = 1, False
         elif first in _ENDS:
@@ -223,7 +223,7 @@ def scan(text: str, start: int = 0, local: LocalWords = ENGLISH) -> Tokens:
         for i in compress(range(len(words)), map(_CURLED.__contains__, words)):
             low[i] = "'" + words[i][1:]
     sentence += [number] * (len(words) - len(sentence))
-    quoted += [inside] * (len(words) - len(quoted))
+    quoted += [inside * quotation] * (len(words) - len(quoted))
     if local is not ENGLISH:
         # English pronouns stand in the place of the locale's, and names without their honorifics
         names = [local.endings and word[0].isupper() for word in words]
@@ -233,64 +233,3 @@ def scan(text: str, start: int = 0, local: LocalWords = ENGLISH) -> Tokens:
         ]
     starts = list(accumulate(map(len, pieces), initial=start))[1::2]
     return Tokens(words, low, starts, sentence, quoted, local)
-
-
-OTHER = -1
-"""Index of anyone who is none of the people in question."""
-
-POSSESSOR = 0.5
-"""Rank of the owner of a clause's subject ("Ann's eyes lit up")."""
-
-_LONG_NOUN_PHRASE = 6
-
-
-class PersonMention(NamedTuple):
-    """A name or noun (then `case` is empty) or a pronoun.
-
-    Attributes
-    ----------
-    at, sentence
-        Token and sentence number.
-    entity
-        Index of the person, or `OTHER`; unknown (`OTHER`) for a pronoun.
-    rank
-        For a name or noun: 1 for the subject of a clause, `POSSESSOR` for its owner, else 0. For a
-        pronoun: 1 where it opens a clause; −k where it cannot refer to a subject up to k tokens
-        back, because it is the object of that subject's verb.
-    gender
-        "F", "M", or "" where it tells none.
-    case
-        "s", "o", "p" or "r" of a pronoun.
-    quoted
-        Whether it stands in a quotation.
-    """
-
-    at: int
-    sentence: int
-    entity: int
-    rank: float
-    gender: str
-    case: str
-    quoted: bool
-
-
-def noun_rank(tokens: Tokens, i: int) -> float:
-    """Rank of the name or noun at `i`."""
-    low = tokens.low
-    after = low[i + 1] if i + 1 < len(low) else "."
-    back, furthest = i - 1, max(-1, i - _LONG_NOUN_PHRASE)
-    while back > furthest and (
-        low[back] in _LISTS.not_heads or (low[back] == "." and low[back - 1] in _LISTS.not_heads)
-    ):
-        back -= 1
-    opener = low[back] if back >= 0 else "."
-    opened = opener in en.CLAUSE_OPENERS
-    if opened and opener not in _LISTS.weak_openers:
-        return 1.0 if after != "'s" else POSSESSOR
-    acts = after in en.VERBS_AFTER_NAME or after.endswith("ed")
-    # Behind "and", say, a noun may be an object: only a verb behind it tells
-    if opened and not acts and not after.endswith("s"):
-        opened = False
-    if after == "'s":
-        return POSSESSOR if opened else 0.0
-    return 1.0 if opened or acts else 0.0

@@ -5,39 +5,24 @@ words tell (`genders`). Their probabilities are the confidences. Weights are lea
 stories (`scripts/train_people.py`); a network may add its log-probabilities to both (`reader`).
 """
 
-import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import exp, log
 from operator import attrgetter, mul
-from pathlib import Path
 
+from portrayal.annotate.people.shared import links
+from portrayal.annotate.people.shared.links import ROLE_CODES, SCALE, SINGLY, GenderChoice
 from portrayal.annotate.people.shared.model import UNSPECIFIED, Character, Roles, Span
-from portrayal.annotate.people.shared.recase import MARK, is_flat, mark_uncased, recase
-from portrayal.annotate.people.shared.scan import local_words, scan
 from portrayal.annotate.people.shared.words import GENDER_OF_WORD
-from portrayal.annotate.people.stories.cast import Cast, Slots, make_cast
-from portrayal.annotate.people.stories.genders import (
-    ROLE_CODES,
-    SCALE,
-    SINGLY,
-    GenderChoice,
-    choices,
-    weights_of_codes,
-)
-from portrayal.annotate.people.stories.names import find_people
+from portrayal.annotate.people.stories.genders import Cast, Slots, choices, make_cast
 from portrayal.annotate.people.stories.roles import MOST_ACTIONS, SIGNS, actions, ways_of
-from portrayal.annotate.people.stories.scene import SINGULAR, Scene, look
+from portrayal.annotate.people.stories.scene import SINGULAR, Scene, read_story
 from portrayal.reference import FEMININE, MASCULINE
 from portrayal.reference.locales import Locale
 
-WEIGHTS_FILE = Path(__file__).with_name("weights.json")
-"""Integers by name, written by `scripts/train_people.py`."""
-
 Weights = tuple[Sequence[int], Sequence[int]]
-"""Weights of codes and of `roles.SIGNS`, in units of 1 / `genders.SCALE`."""
+"""Weights of codes and of `roles.SIGNS`, in units of 1 / `links.SCALE`."""
 
 TEMPER = 0.8
 """What scores count by in the confidences (Guo et al. 2017), so that stories left out, marked ones
@@ -47,45 +32,8 @@ among them, are likeliest (`scripts/reader/fit_joining.py`): labelled prompts ar
 @lru_cache(maxsize=1)
 def learned() -> Weights:
     """The weights that ship."""
-    raw = json.loads(WEIGHTS_FILE.read_text(encoding="utf-8"))
-    return weights_of_codes(raw["genders"]), [raw["roles"].get(sign, 0) for sign in SIGNS]
-
-
-_PREAMBLE = re.compile(
-    r"\s*(?:sure|certainly|of course|absolutely|okay|ok)?[,.!:\s]{0,4}"
-    r"(?:(?:here is|here's|here’s|here are|this is|below is)\b[^\n]{0,300}?(?::|\n|words\.|story\.)"
-    r"|(?:prompt:\s*)?write a (?:short )?story\b[^\n]{0,300}\n"
-    r"|(?:sure|certainly|of course|absolutely)\b[^\n.!]{0,200}[!:])",
-    re.IGNORECASE,
-)
-_TITLE = re.compile(
-    r"[\s>]*(?:#{1,6}[^\n]{1,120}\n|\*\*[^\n*]{1,100}\*\*:?[ \t]*\n|title:[^\n]{1,120}\n"
-    r"|[^\n.!?,;:\"“”]{1,60}\n[ \t]*\n)",
-    re.IGNORECASE,
-)
-_OPENING, _CLOSING = frozenset('"“'), frozenset('"”')
-_LEAST = 60
-"""A heading is only skipped when at least this many characters of story follow."""
-
-
-def story_start(text: str) -> int:
-    """Offset of the first character of the story in `text`, after preamble and heading.
-
-    Nothing is skipped when too little would be left, so an answer set wholly in bold, or one that
-    is a single line, is kept whole.
-    """
-    start = 0
-    for pattern in (_PREAMBLE, _TITLE):
-        match = pattern.match(text, start)
-        if match and len(text) - match.end() >= _LEAST:
-            start = match.end()
-    remaining = text[start:].strip()
-    # A story set in quotation marks as a whole is no speech
-    if len(remaining) > _LEAST and remaining[0] in _OPENING:
-        marks = remaining.count('"') + remaining.count("“") + remaining.count("”")
-        if marks == 1 or (marks == 2 and remaining[-1] in _CLOSING):
-            start = text.index(remaining[0], start) + 1
-    return start
+    codes, roles = links.learned()
+    return codes, [roles.get(sign, 0) for sign in SIGNS]
 
 
 _START = attrgetter("start")
@@ -119,30 +67,6 @@ def extract_people(
     ('Maria', 'F', 'Sam', 'M')
     """
     return weigh(read_story(text, roles, locale)).characters()
-
-
-def read_story(text: str, roles: Roles, locale: Locale | None = None) -> Scene:
-    """Collect what a story holds before anyone is given a role."""
-    start = story_start(text)
-    flat = is_flat(text[start:] if start else text)
-    cased = recase(text) if flat else text
-    tokens = scan(cased, start, local_words(locale))
-    marked = mark_uncased(text, tokens)
-    # Names are found by capitals, so in the text that has them
-    people = find_people(cased, tokens)
-    if flat or marked:
-        # Give words and first names back the letters that they have in the text
-        sizes = list(map(len, tokens.words))
-        for i in marked:
-            sizes[i] -= len(MARK)
-        places = zip(tokens.starts, sizes, strict=False)
-        written = [text[start : start + size] for start, size in places]
-        as_written = dict(zip(tokens.words, written, strict=True))
-        tokens.words = written
-        for person in people:
-            if person.first is not None:
-                person.first = as_written.get(person.first, person.first)
-    return look(text, tokens, people, roles)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,10 +136,9 @@ class WeighedStory:
         people = []
         for slot, (name, gender) in enumerate(zip(self.names, choice.genders, strict=True)):
             # Sum over all choices: several of them give a character the same gender
-            own_chance = other = 0.0
-            for one, chance in zip(self.made, self.chances, strict=True):
-                own_chance += chance * (one.genders[slot] == gender)
-                other += chance * (one.genders[-1 - slot] == gender)
+            pairs = list(zip(self.made, self.chances, strict=True))
+            own_chance = sum(chance for one, chance in pairs if one.genders[slot] == gender)
+            other = sum(chance for one, chance in pairs if one.genders[-1 - slot] == gender)
             # With the wrong name the gender read is the other character's
             sure = name * own_chance + (1.0 - name) * (other if len(self.names) == 2 else 0.5)
             people.append(_character(self, choice, slot, (name * own_chance, name, sure)))
@@ -296,13 +219,14 @@ def _character(
             places.add(place)
     place_at = sorted(places)
     spans = [Span(starts[i], starts[i] + len(words[i]), "reference") for i in place_at]
-    name = None if index is None else scene.people[index].first
-    if index is not None and name is not None:
-        end = len(name)
+    person = None if index is None else scene.people[index]
+    name = None if person is None else person.first
+    if person is not None and name is not None:
+        end, first = len(name), words[person.longest.parts[0]]
         spans += [
             Span(starts[i], starts[i] + end, "name")
-            for i in scene.people[index].at
-            if (words[i][:end] if local.endings else words[i]) == name
+            for i in person.places
+            if (words[i][:end] == first[:end] if local.endings else words[i] == first)
         ]
     spans.sort(key=_START)
     words_said = [low[i] for i in place_at]

@@ -11,7 +11,7 @@ from itertools import product
 
 from portrayal.annotate.people.shared.scan import QUOTES
 from portrayal.annotate.people.shared.words import word_lists
-from portrayal.annotate.people.stories.cast import Cast
+from portrayal.annotate.people.stories.genders import Cast
 from portrayal.annotate.people.stories.scene import GIVES, RECEIVES, SUBJECT_WORDS, RoleWords, Scene
 
 SIGNS = (
@@ -41,7 +41,7 @@ def ways_of(
     people, roles, paired = scene.people, scene.roles, scene.roles.paired
     values = _nouns_beside(scene)
     scores = [person.score for person in people]
-    shares = [min(len(person.at), 5) / 5 for person in people]
+    shares = [min(len(person.places), 5) / 5 for person in people]
     ranked = list(range(len(people) if first is None else min(first, len(people))))
     if first is None and len(people) > MOST_PEOPLE:
         strength = [scores[i] + abs(values[i]) + 1.5 * (not i) for i in ranked]

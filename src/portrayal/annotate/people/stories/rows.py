@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
 
-from portrayal.annotate.annotator import Annotator
+from portrayal.annotate.annotator import PROMPT, Annotator
 from portrayal.annotate.people.shared.model import People, Roles, labelled_person
 from portrayal.annotate.people.shared.scan import local_words, locale_of
 from portrayal.annotate.people.stories.extract import extract_people
@@ -25,15 +26,27 @@ _PARTS = {
 _SCHEMA = pa.schema([(f"{slot}_{part}", kind) for slot in _SLOTS for part, kind in _PARTS.items()])
 
 
-def _extracting(settings: Mapping[str, Any]) -> Callable[..., dict[str, Any]]:
-    locale = locale_of(settings)
+StoryReader = Callable[[str, Roles, str | None], People]
+"""A story, the roles of its prompt, and the words of the prompt, to its people."""
+
+
+def annotating(
+    setup: Callable[[Mapping[str, Any]], StoryReader], settings: Mapping[str, Any]
+) -> Callable[..., dict[str, Any]]:
+    """Return the function that annotates rows by the reader which `setup` makes of settings."""
+    read = setup(settings)
 
     def annotate(row: Mapping[str, Any], strata: Mapping[str, str]) -> dict[str, Any]:
         # An object that is not asked for is never looked for, whoever else is named
         roles = Roles(strata["subject_role"], strata.get("object_role"))
-        return people_columns(extract_people(row["text"], roles, locale))
+        return people_columns(read(row["text"], roles, strata.get(PROMPT)))
 
     return annotate
+
+
+def _by_rules(settings: Mapping[str, Any]) -> StoryReader:
+    locale = locale_of(settings)
+    return lambda text, roles, _: extract_people(text, roles, locale)
 
 
 def people_columns(people: People) -> dict[str, Any]:
@@ -76,8 +89,8 @@ PEOPLE = Annotator(
     "asked",
     equation="references of the word list in Table S6a; several genders give Unsure",
     source="Shieh et al. 2025, Supplement B.1 and B.3",
-    run=_extracting({}),
-    setup=_extracting,
+    run=annotating(_by_rules, {}),
+    setup=partial(annotating, _by_rules),
     schema=_SCHEMA,
     accuracy="both right on hand-labelled stories of five models for prompts that nothing was "
     "fitted to: 88.8 % of 19 prompts (955 stories); 26 further ones (1,299) were read by people.v2 "

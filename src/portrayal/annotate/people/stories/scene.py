@@ -9,11 +9,15 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import compress
 
+from portrayal.annotate.people.names.candidates import PLACES_AND_BODIES, Candidate, is_plain_name
+from portrayal.annotate.people.names.clusters import SURE, NameCluster, scan_people
+from portrayal.annotate.people.names.evidence import name_score
 from portrayal.annotate.people.shared import words as en
+from portrayal.annotate.people.shared.links import PersonMention, pronoun_at
 from portrayal.annotate.people.shared.model import Roles
-from portrayal.annotate.people.shared.scan import OTHER, PersonMention, Tokens
+from portrayal.annotate.people.shared.scan import ENGLISH, Tokens, local_words
 from portrayal.annotate.people.shared.words import word_lists, word_set
-from portrayal.annotate.people.stories.names import NamedPerson
+from portrayal.reference.locales import Locale
 
 _LISTS = word_lists("stories")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
@@ -29,8 +33,8 @@ OBJECT_WORDS = word_set("apprentice mentee protege protégé protégée tutee un
 class RoleWords:
     """Nouns and modifiers of the two roles, casefolded; a noun may stand in both.
 
-    `subject_verbs` and `object_verbs` are what the wording says of them ("who trains hawks"), and
-    hold no verb that is said of both; `verbs` are all of them. A scene is made of `vocabulary`.
+    `subject_verbs` and `verbs` are what the wording says of the subject, and of either ("who trains
+    hawks"), and hold no verb that is said of both. A scene is made of `vocabulary`.
     """
 
     subject_nouns: frozenset[str]
@@ -39,7 +43,6 @@ class RoleWords:
     object_modifiers: frozenset[str]
     all: frozenset[str]
     subject_verbs: frozenset[str]
-    object_verbs: frozenset[str]
     verbs: frozenset[str]
     vocabulary: frozenset[str]
 
@@ -61,7 +64,6 @@ def role_words(roles: Roles) -> RoleWords:
         other_modifiers - subject_modifiers,
         subject | other,
         does - other_does,
-        other_does - does,
         # What both roles do tells them not apart
         does ^ other_does,
         subject | other | _INTEREST,
@@ -106,6 +108,94 @@ def _expand(role: str) -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(nouns), frozenset(modifiers)
 
 
+LEAST, MOST = -1.25, 6.0
+"""Log odds from which a name is a person's, as a story names hardly anything else; the highest
+score, of one that stands in the story often."""
+
+DESCRIBED = 1.0
+"""Log odds that a description behind a name adds, where the name is in doubt."""
+
+IN_QUOTES, TITLED_IN_QUOTES, ASIDE = 0.4, 0.2, 0.4
+"""What a name counts that stands in quotations alone; "Mr. Pitt!" there is often someone named
+otherwise, and "Uncle Joe" and who owns "Mr. Lee's class" are seldom in a prompt's roles."""
+
+_NO_NAMES = ("ed", "ing", "ly")
+_DESCRIBES = en.APPOSITION | {"the"}
+
+
+def story_odds(text: str, tokens: Tokens, cluster: NameCluster) -> float:
+    """Log odds that a name is a person's, read from its evidence where they are in question."""
+    word, mentions, sole = cluster.words[0], cluster.mentions, len(cluster.words) == 1
+    # "Golden Temple", say: no person's as a whole
+    if not sole and " ".join(cluster.words) in tokens.local.whole:
+        return -SURE
+    if tokens.local is ENGLISH:
+        after, behind = (*tokens.low[mentions[0].end : mentions[0].end + 2], "", "")[:2]
+        acts = after in en.VERBS_AFTER_NAME or after.endswith("ed")
+        described = after == "," and behind in en.APPOSITION
+        person = (acts or described or len(mentions) > 1) and is_plain_name(word)
+        if person or not en.FORMAL_TITLES.isdisjoint(cluster.titles):
+            return SURE
+        if sole and mentions[0].opening and word.endswith(_NO_NAMES) and not en.bearers(word):
+            return -SURE
+    odds = name_score(text, tokens, cluster.words, mentions)
+    # "Saskia, the falconer" is somebody, however rare the name
+    ends = [tokens.low[run.end : run.end + 2] for run in mentions]
+    described = any(end[:1] == [","] and end[-1] in _DESCRIBES for end in ends)
+    described = described and word not in PLACES_AND_BODIES
+    return min(SURE, odds + DESCRIBED if described and odds > -DESCRIBED else odds)
+
+
+def _weight(tokens: Tokens, run: Candidate) -> float:
+    """How much a mention counts for a person of the story."""
+    quoted = tokens.quoted[run.start]
+    if not run.titles:
+        return IN_QUOTES if quoted else 1.0
+    title, behind = tokens.low[run.titles[0]], tokens.low[run.end : run.end + 2]
+    aside = behind[:1] == ["'s"] and not en.PLACE_TAILS.isdisjoint(behind)
+    weight = ASIDE if title in en.RELATIVES or aside else 1.0
+    if not quoted:
+        return weight
+    return TITLED_IN_QUOTES if title in en.FORMAL_TITLES else weight * IN_QUOTES
+
+
+_PREAMBLE = re.compile(
+    r"\s*(?:sure|certainly|of course|absolutely|okay|ok)?[,.!:\s]{0,4}"
+    r"(?:(?:here is|here's|here’s|here are|this is|below is)\b[^\n]{0,300}?(?::|\n|words\.|story\.)"
+    r"|(?:prompt:\s*)?write a (?:short )?story\b[^\n]{0,300}\n"
+    r"|(?:sure|certainly|of course|absolutely)\b[^\n.!]{0,200}[!:])",
+    re.IGNORECASE,
+)
+_TITLE = re.compile(
+    r"[\s>]*(?:#{1,6}[^\n]{1,120}\n|\*\*[^\n*]{1,100}\*\*:?[ \t]*\n|title:[^\n]{1,120}\n"
+    r"|[^\n.!?,;:\"“”]{1,60}\n[ \t]*\n)",
+    re.IGNORECASE,
+)
+_OPENING, _CLOSING = frozenset('"“'), frozenset('"”')
+_LEAST = 60
+"""A heading is only skipped when at least this many characters of story follow."""
+
+
+def story_start(text: str) -> int:
+    """Offset of the first character of the story in `text`, after preamble and heading.
+
+    Nothing is skipped when too little would be left, so an answer set wholly in bold, or one that
+    is a single line, is kept whole.
+    """
+    start = 0
+    for pattern in (_PREAMBLE, _TITLE):
+        match = pattern.match(text, start)
+        if match and len(text) - match.end() >= _LEAST:
+            start = match.end()
+    remaining = text[start:].strip()
+    # A story set in quotation marks as a whole is no speech
+    if len(remaining) > _LEAST and remaining[0] in _OPENING:
+        marks = remaining.count('"') + remaining.count("“") + remaining.count("”")
+        if marks == 1 or (marks == 2 and remaining[-1] in _CLOSING):
+            start = text.index(remaining[0], start) + 1
+    return start
+
+
 _REACH = 7
 
 
@@ -137,16 +227,13 @@ def attached(tokens: Tokens, i: int, names: Mapping[int, int]) -> int | None:
     "her friend Emily", "a student named Alex", "Maria, a shy student" and "Sarah was the star".
     """
     low = tokens.low
-    ahead = i + 1
-    limit = len(low) - 1
+    ahead, limit = i + 1, len(low) - 1
     # "the student's mother Ann": Ann is not the student
-    if ahead <= limit and low[ahead] == "'s":
+    if low[ahead : ahead + 1] == ["'s"]:
         return None
     comma = ahead < limit and low[ahead] in _LISTS.marks
-    if comma:
-        ahead += 1
-    if ahead < limit and low[ahead] in en.NAMING:
-        ahead += 1
+    ahead += comma
+    ahead += ahead < limit and low[ahead] in en.NAMING
     limit = min(limit, i + _REACH)
     while ahead < limit and low[ahead] in _LISTS.title_dots:
         ahead += 1
@@ -165,11 +252,8 @@ def attached(tokens: Tokens, i: int, names: Mapping[int, int]) -> int | None:
             if word == "," and not determined:
                 continue
             return None
-        if (
-            determined
-            or (word in _LISTS.not_between and word != "and")
-            or not (word[0].isalpha() or word == "'s")
-        ):
+        between = word in _LISTS.not_between - {"and"}
+        if determined or between or not (word[0].isalpha() or word == "'s"):
             return None
         determined = word in _LISTS.determiners
     return None
@@ -205,82 +289,6 @@ RECEIVES = _LISTS.verbs("receiving_verbs") | _LISTS.receiving_words
 """The one who does or is these is the object, the one they are done to the subject."""
 
 _CUES = GIVES | RECEIVES | _LISTS.decides | _LISTS.jobs
-
-
-FURTHEST, THANKED = 14, 8.0
-"""Tokens over which a verb's subject and what the verb is done to may stand apart, and a pronoun
-behind "thanked her for"."""
-
-_BOUNDS = en.CLAUSE_OPENERS | {"it"}
-
-_TOUCHED = _LISTS.touches | word_set("on into at by to around beside against")
-
-
-def object_reach(low: Sequence[str], i: int) -> int:
-    """Tokens from the pronoun at `i` back to the start of the clause whose verb governs it.
-
-    A verb joined by "and" or a comma to the one before keeps its subject: "she rose and hugged
-    him".
-    """
-    for back in range(i - 1, max(-1, i - FURTHEST), -1):
-        word = low[back]
-        if word in _LISTS.joins:
-            # A verb form follows, perhaps behind an adverb
-            verb = low[back + 1]
-            if verb.endswith("ly") and back + 2 < len(low):
-                verb = low[back + 2]
-            takes_object = verb in en.VERBS_AFTER_NAME or verb in _LISTS.touches
-            if not (takes_object or verb.endswith(("ed", "ing"))):
-                return i - back
-            continue
-        if word in _BOUNDS:
-            return i - back
-        if word.endswith("ing") and back < i - 1 and low[back - 1] not in _LISTS.joins:
-            return i - back
-    return FURTHEST
-
-
-def is_object(low: Sequence[str], i: int) -> bool:
-    """Whether the "her" at `i` is an object ("thanked her for") and no possessive ("her book")."""
-    if i + 1 == len(low) or low[i + 1] in en.ENDS_OBJECT:
-        return True
-    return low[i + 1] in _LISTS.let and i > 0 and low[i - 1] in _LISTS.lets
-
-
-def is_beside(low: Sequence[str], i: int) -> bool:
-    """Whether the object at `i` says where: "the dish before him" may be one person's own."""
-    return i > 0 and low[i - 1] in _LISTS.where
-
-
-def is_touched(low: Sequence[str], i: int) -> bool:
-    """Whether the possessive at `i` owns what someone else touches or looks at."""
-    if i == 0 or low[i - 1] not in _TOUCHED:
-        return False
-    after = low[i + 1 : i + 3]
-    if _LISTS.body.isdisjoint(after):
-        return False
-    return not (after[0] in _LISTS.own_after and low[i - 1] in ("to", "at", "by"))
-
-
-def pronoun_at(tokens: Tokens, i: int) -> PersonMention:
-    """The pronoun of a gender at `i`."""
-    low = tokens.low
-    gender, case = en.PRONOUNS[low[i]]
-    # "her" is read as a possessive unless what follows rules it out
-    if case == "p" and low[i] == "her" and is_object(low, i):
-        case = "o"
-    if case == "o" and is_beside(low, i):
-        rank = 0.0
-    elif case == "o" or (case == "p" and is_touched(low, i)):
-        # An object is not the subject of its own clause (Principle B)
-        rank = -float(object_reach(low, i))
-    elif case == "p" and low[i - 1] == "for" and not en.THANKS.isdisjoint(low[max(0, i - 5) : i]):
-        # In "thanked him for his help" the help is not the one's who thanks
-        rank = -THANKED
-    else:
-        rank = 1.0 if i == 0 or low[i - 1] in en.CLAUSE_OPENERS else 0.0
-    place = i, tokens.sentence[i], OTHER, rank
-    return PersonMention(*place, gender, case, tokens.quoted[i])
 
 
 GENERIC = word_set("woman man girl boy")
@@ -356,7 +364,7 @@ class Scene:
     tokens: Tokens
     words: RoleWords
     roles: Roles
-    people: Sequence[NamedPerson]
+    people: Sequence[NameCluster]
     names: dict[int, int]
     places: list[int]
     nouns: list[Noun] = field(default_factory=list)
@@ -408,10 +416,16 @@ class Scene:
         return tone_at
 
 
-def look(text: str, tokens: Tokens, people: Sequence[NamedPerson], roles: Roles) -> Scene:
-    """Collect names, nouns and pronouns."""
+def read_story(text: str, roles: Roles, locale: Locale | None = None) -> Scene:
+    """Collect what a story holds before anyone is given a role: names, nouns and pronouns."""
+    read = scan_people(text, local_words(locale), story_start(text), story_odds)
+    tokens, people = read[1], [person for person in read[2] if person.score >= LEAST]
+    for person in people:
+        # Bounded, so that a name said often does not decide alone
+        weights = [_weight(tokens, run) for run in person.mentions]
+        person.score = min(MOST, max(person.score, 0.0) + sum(weights))
     low, words = tokens.low, role_words(roles)
-    names = {i: index for index, person in enumerate(people) for i in person.at}
+    names = {i: index for index, person in enumerate(people) for i in person.places}
     scene = Scene(text, tokens, words, roles, people, names, sorted(names))
     # Few words matter: most of the text is passed over in one go
     for i in compress(range(len(low)), map(words.vocabulary.__contains__, low)):
