@@ -108,7 +108,7 @@ def local_words(locale: Locale | None) -> LocalWords:
         abbreviations=frozenset(word for word in titles if len(word) <= _SHORT),
         formal=frozenset(locale.titles.get("formal", ())),
         honorifics=frozenset(word for word in honorifics if word[0] != "-"),
-        endings=tuple(word[1:] for word in honorifics if word[0] == "-"),
+        endings=tuple(sorted(word[1:] for word in honorifics if word[0] == "-")),
         genders=genders,
         pronouns=pronouns,
         nobody=_unborne(locale.every("peoples", "feasts")),
