@@ -274,8 +274,8 @@ def test_an_import_of_a_file_that_changes_leaves_no_finished_texts(tmp_path, mon
                 _appended(path)
             yield row
 
-    whole = texts._TextReader.read
-    monkeypatch.setattr(texts._TextReader, "read", rows)
+    whole = texts.TextReader.read
+    monkeypatch.setattr(texts.TextReader, "read", rows)
     run = Run(tmp_path / "r")
     run.path.mkdir()
     fields = registry.get("studies", "agency").fields

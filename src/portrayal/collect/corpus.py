@@ -1,6 +1,5 @@
 """Texts of a study, a run or any file, asked for by no study, with what is known of each."""
 
-import hashlib
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,11 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from portrayal.collect.fields import TextFields, map_columns, parse_columns
-from portrayal.collect.outcomes import outcome_of
 from portrayal.collect.sources import encoding_of, open_source
-from portrayal.collect.tables import UNNAMED, label, story
+from portrayal.collect.tables import label, story
+from portrayal.collect.texts import TextReader
 from portrayal.errors import DataError, OptionError
-from portrayal.records import OUTCOMES
 from portrayal.run import Run, read_chosen, read_prompts
 from portrayal.types import Tabular
 
@@ -190,38 +188,14 @@ def file_corpus(path: Tabular, columns: Mapping[str, str] | None = None) -> Corp
     prompts: dict[str, dict[str, str]] = {}
 
     def rows() -> Iterator[dict[str, str]]:
-        for number, row in enumerate(source.rows(), 1):
-            cells = {
-                name: label(row.get(column), source.name, number) or ""
-                for name, column in mapping.items()
-                if name != "text"
-            }
-            text = story(row.get(mapping["text"]), source.name, number) or ""
-            text_id = cells.get("text_id") or f"{number - 1:09d}"
-            words = cells.get("prompt", "")
-            strata = {name: cells.get(name, "") for name in _FIELDS.strata}
+        reader = TextReader(_FIELDS, mapping, (), source.name, skip=False)
+        for row in reader.read(source.rows()):
+            text_id = row["source_id"] or row["text_id"]
+            prompt = reader.prompts[row["prompt_id"]]
             # Without prompts every text is a unit of its own
-            unit = cells.get("prompt_id") or words if by_prompt else text_id
-            # A prompt of two domains is two prompts; the separator stands in no cell
-            key = "\x1f".join((unit, *strata.values()))
-            # Halves of surrogate pairs, which broken exports hold, cannot be encoded.
-            prompt_id = hashlib.blake2b(key.encode("utf-8", "replace"), digest_size=8).hexdigest()
-            if prompt_id not in prompts:
-                labels = {name: value for name, value in strata.items() if value}
-                prompts[prompt_id] = labels | {"text": words}
-            outcome = cells.get("outcome", "").strip().casefold()
-            if outcome and outcome not in OUTCOMES:
-                raise DataError(
-                    f"{source.name}: row {number}: outcome is {outcome!r}; expected "
-                    f"{', '.join(OUTCOMES)}."
-                )
-            yield {
-                "text_id": text_id,
-                "prompt_id": prompt_id,
-                "model": cells.get("model", "").strip() or UNNAMED,
-                "outcome": outcome or outcome_of(text),
-                "text": text,
-            }
+            unit = prompt.prompt_id if by_prompt else text_id
+            prompts.setdefault(unit, {**prompt.strata, "text": prompt.text})
+            yield {**row, "text_id": text_id, "prompt_id": unit}
 
     def tables() -> Iterator[pa.Table]:
         all_rows = rows()

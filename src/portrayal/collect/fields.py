@@ -2,9 +2,11 @@
 
 import logging
 import re
+import tomllib
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from portrayal.errors import DataError, OptionError
 
@@ -18,25 +20,7 @@ LABELS = (
 )
 """Fields of people who are already labelled; taken as they are."""
 
-_SYNONYMS: Mapping[str, str] = {
-    "text": "response story generation completion output answer generated_text generated "
-    "model_output model_response model_answer model_completion model_text llm_output llm_response "
-    "llm_answer ai_response ai_output response_text output_text answer_text completion_text "
-    "story_text generated_story reply content prediction antwort réponse respuesta texte texto "
-    "回答 回复 答案 文本 输出",
-    "prompt": "query prompt_text instruction question input input_text user_prompt user_message "
-    "user_input prompt_used full_prompt request eingabe pregunta 提示 提示词 输入 问题",
-    "model": "model_name model_id llm llm_name llm_model language_model engine generator ai_model "
-    "model_used source_model generated_by chatbot ai_system modell modelo modèle 模型",
-    "text_id": "id story_id custom_id response_id output_id",
-    "name": "person_name first_name given_name full_name patient_name candidate_name "
-    "applicant_name customer_name user_name username client_name student_name employee_name "
-    "member_name professor_name teacher_name instructor_name doctor_name author_name",
-    "domain": "",
-    "condition": "power_dynamic power_condition",
-    "subject_role": "subject",
-    "object_role": "object",
-}
+_SYNONYMS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 _FIRST_WINS = ("text_id", "name")
 """Fields for which two columns are no question."""
 
@@ -227,7 +211,19 @@ def find_columns(
             f"{file}: no column {', '.join(missing)}; found {_listed(names)}. "
             f"Name yours with --column {missing[0]}=NAME."
         )
-    _say(fields, mapping, explicit, names, file)
+    guessed = {name: column for name, column in mapping.items() if name not in explicit}
+    if read := ", ".join(f"{name} = {col}" for name, col in guessed.items() if name != col):
+        log.info("%s: read as %s", file, read)
+    for column in names if "model" in fields and "model" not in mapping else ():
+        # Models that are pooled unawares are the costliest mistake a file can hold
+        if column not in mapping.values() and _MODEL.search(_key(column)):
+            log.warning(
+                "%s: the column %r looks like a model's name and is not used; --column "
+                "'model=%s' uses it. Without it all texts count as one model's.",
+                file,
+                column,
+                column,
+            )
     return mapping
 
 
@@ -341,31 +337,6 @@ def _check(
             raise DataError(
                 f"{file}: there is no column {column!r} for {name}; found {_listed(names)}. "
                 f"Name one of these with --column {name}=NAME (of a reference, --reference-column)."
-            )
-
-
-def _say(
-    fields: list[str],
-    mapping: Mapping[str, str],
-    explicit: Mapping[str, str],
-    names: list[str],
-    file: str,
-) -> None:
-    """Say what was guessed where names differ, and which column may name a model."""
-    guessed = {name: column for name, column in mapping.items() if name not in explicit}
-    if read := ", ".join(f"{name} = {col}" for name, col in guessed.items() if name != col):
-        log.info("%s: read as %s", file, read)
-    if "model" not in fields or "model" in mapping:
-        return
-    for column in names:
-        # Models that are pooled unawares are the costliest mistake a file can hold
-        if column not in mapping.values() and _MODEL.search(_key(column)):
-            log.warning(
-                "%s: the column %r looks like a model's name and is not used; --column "
-                "'model=%s' uses it. Without it all texts count as one model's.",
-                file,
-                column,
-                column,
             )
 
 

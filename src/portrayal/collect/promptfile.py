@@ -13,7 +13,7 @@ from typing import Any
 
 from portrayal.collect.fields import TextFields
 from portrayal.collect.sources import open_source
-from portrayal.collect.tables import missing, restored
+from portrayal.collect.tables import label, restored
 from portrayal.errors import DataError
 from portrayal.records import Prompt
 from portrayal.reference.datafile import DataFile, Keys, read_datafile
@@ -56,12 +56,9 @@ class PromptEntry:
         """
         cells = {}
         for name, value in self.table.items():
-            if missing(value):
-                continue
             if isinstance(value, (Mapping, list, bool)):
                 raise self.wrong(name, f"expected text or a number; got {value!r}.")
-            is_whole = isinstance(value, float) and value.is_integer()  # Excel keeps 20 as 20.0
-            if text := str(int(value) if is_whole else value).strip():
+            if text := (label(value, self.place, 0) or "").strip():
                 cells[str(name).strip()] = text
         return cells
 
@@ -93,7 +90,16 @@ def read_prompts(path: Tabular, fields: TextFields) -> tuple[Prompt, ...]:
     if isinstance(path, str):
         path = Path(path)
     name = str(path) if isinstance(path, Path) else "the prompts"
-    prompts = distinct((_prompt(entry, fields), entry) for entry in _entries(path, name))
+    entries: Iterable[PromptEntry] = ()
+    if isinstance(path, Path) and path.suffix.casefold() == ".toml":
+        file = read_datafile(path)
+        entries = (
+            PromptEntry(table, f"line {file.line(('prompt', i))}", file, ("prompt", i))
+            for i, table in enumerate(file.record(_PromptFile).prompt)
+        )
+    else:
+        entries = rows_of(path, name)
+    prompts = distinct((_prompt(entry, fields), entry) for entry in entries)
     if not prompts:
         raise DataError(f"{name}: no prompts were found; expected one [[prompt]] table for each.")
     return prompts
@@ -175,15 +181,6 @@ def fill(template: str, values: Mapping[str, str]) -> str:
 @dataclass(frozen=True)
 class _PromptFile:
     prompt: tuple[Mapping[str, Any], ...] = ()
-
-
-def _entries(path: Tabular, name: str) -> Iterator[PromptEntry]:
-    if isinstance(path, Path) and path.suffix.casefold() == ".toml":
-        file = read_datafile(path)
-        for i, table in enumerate(file.record(_PromptFile).prompt):
-            yield PromptEntry(table, f"line {file.line(('prompt', i))}", file, ("prompt", i))
-        return
-    yield from rows_of(path, name)
 
 
 def rows_of(table: Tabular, name: str) -> Iterator[PromptEntry]:

@@ -506,8 +506,8 @@ def _parquet(path: Path) -> Iterator[Row]:
 
     budget = max(most_unpacked(), path.stat().st_size)
     try:
-        about = pq.read_metadata(path)
-        header(about.schema.to_arrow_schema().names, str(path))
+        about, schema = pq.read_metadata(path), pq.read_schema(path)
+        header(schema.names, str(path))
         groups = (about.row_group(i) for i in range(about.num_row_groups))
         pieces = (group.column(i) for group in groups for i in range(about.num_columns))
         # It says what it unpacks to: at least one byte for every value.
@@ -525,8 +525,8 @@ def _parquet(path: Path) -> Iterator[Row]:
                     raise _too_large(path)
                 step = min(4096, max(1, table.num_rows * _AT_ONCE // max(size, 1)))
                 for first in range(0, table.num_rows, step):
-                    part = [_plain(column) for column in table.slice(first, step).columns]
-                    yield from pa.table(part, names=table.column_names).to_pylist()
+                    # Without dictionaries, which are slow to turn into Python's values
+                    yield from table.slice(first, step).cast(schema).to_pylist()
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         raise DataError(f"{path}: not a readable Parquet file ({error}).") from error
 
@@ -550,13 +550,6 @@ def _arrow(path: Path) -> Iterator[Row]:
                 yield from batch.to_pylist()
     except (pa.ArrowException, OSError, ValueError) as error:
         raise DataError(f"{path}: not a readable Arrow file ({error}).") from error
-
-
-def _plain(column: Any) -> Any:
-    """A column without its dictionary, which is slow to turn into Python's values."""
-    import pyarrow as pa
-
-    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
 
 def _written_out(column: Any) -> int:

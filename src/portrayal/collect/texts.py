@@ -92,7 +92,20 @@ def import_texts(
     check_choice("unknown_prompts", unknown_prompts, UNKNOWN_PROMPTS)
     source = open_source(texts)
     mapping = map_columns(fields, source.columns, columns=columns, preset=preset, file=source.name)
-    fields, mapping = _with_columns_by_values(fields, mapping, source)
+    if fields.by_values is not None:
+        free = {*source.columns} - {*mapping.values()} - {*fields.known}
+        values: dict[str, set[str]] = {name: set() for name in source.columns if name in free}
+        # The first rows tell what a column holds: a pass over all of them would be a second reading
+        for row in islice(source.rows(), SHARD_ROWS):
+            for name in [*values]:
+                cell = row.get(name)
+                if isinstance(cell, str) and cell.strip():
+                    values[name].add(cell.strip())
+                if len(values[name]) > MOST_VALUES:  # words, not a stratum
+                    del values[name]
+        further = [name for name, cells in values.items() if fields.by_values(cells)]
+        fields = fields.with_strata(*further)
+        mapping |= {name: name for name in further}
     prompt_ids = [prompt.prompt_id for prompt in prompts] + [*fields.variants]
     # All that decides what the shards hold; their size does not, so it is not in it
     mark = fingerprint(
@@ -120,7 +133,7 @@ def import_texts(
         stage.begin(mark)
         for part in stage.parts():
             part.unlink()  # of an import that was stopped, perhaps with shards of another size
-        reader = _TextReader(fields, mapping, prompts, source.name, skip=unknown_prompts == "skip")
+        reader = TextReader(fields, mapping, prompts, source.name, skip=unknown_prompts == "skip")
         reader.aliases = dict(aliases or {})
         facts = _write(stage.folder, reader, source, shard_rows)
         # After the texts, as it is they that say which prompts there are
@@ -129,28 +142,8 @@ def import_texts(
     return stage.note()
 
 
-def _with_columns_by_values(
-    fields: TextFields, mapping: Mapping[str, str], source: TextSource
-) -> tuple[TextFields, dict[str, str]]:
-    """Fields and columns, with the further columns that are strata by what they hold."""
-    if fields.by_values is None:
-        return fields, dict(mapping)
-    free = {*source.columns} - {*mapping.values()} - {*fields.known}
-    values: dict[str, set[str]] = {name: set() for name in source.columns if name in free}
-    # The first rows tell what a column holds: a pass over all of them would be a second reading
-    for row in islice(source.rows(), SHARD_ROWS):
-        for name in [*values]:
-            cell = row.get(name)
-            if isinstance(cell, str) and cell.strip():
-                values[name].add(cell.strip())
-            if len(values[name]) > MOST_VALUES:  # words, not a stratum
-                del values[name]
-    further = [name for name, cells in values.items() if fields.by_values(cells)]
-    return fields.with_strata(*further), {**mapping, **{name: name for name in further}}
-
-
 def _write(
-    folder: Path, reader: "_TextReader", source: TextSource, shard_rows: int
+    folder: Path, reader: "TextReader", source: TextSource, shard_rows: int
 ) -> dict[str, Any]:
     counts: Counter[str] = Counter()
     number = 0
@@ -188,7 +181,7 @@ def _write(
     }
 
 
-class _TextReader:
+class TextReader:
     """Turns source rows into text rows, and collects the prompts they answer."""
 
     def __init__(
@@ -220,6 +213,7 @@ class _TextReader:
 
     @property
     def schema(self) -> pa.Schema:
+        """The columns of its rows."""
         names = ["text_id", "source_id", "prompt_id", "sample", "model", "text", "outcome"]
         types = {"sample": pa.int32()}
         columns = [(n, types.get(n, pa.string())) for n in [*names, *self._labels]]
@@ -227,6 +221,13 @@ class _TextReader:
         return pa.schema([*columns, *extra])
 
     def read(self, rows: Iterator[Row]) -> Iterator[dict[str, Any]]:
+        """Yield the row of each text whose prompt the study knows.
+
+        Raises
+        ------
+        DataError
+            When a needed field is missing or a value is not understood; names the row.
+        """
         for number, row in enumerate(rows, 1):
             if not self._columns <= row.keys():  # only rows of JSON can lack a column
                 self._check_columns(row, number)

@@ -18,6 +18,10 @@ from portrayal.run.pages import html_table, number, spread, words_of
 
 ESTIMATES = "estimates.parquet"
 _MAPS = ("strata", "group", "exclusions", "details", "instruments")
+_PARTS: Mapping[str, Any] = {
+    **{"interval": Interval, "paper_interval": Interval, "null": Null},
+    **{"status": Status, "fixed": Fixed},
+}
 
 
 def _plain(value: Any) -> Any:
@@ -78,18 +82,15 @@ def read_estimates(path: Path) -> list[Estimate]:
     >>> read_estimates(Path("estimates.parquet")) == [row]
     True
     """
-    return [_estimate(row) for row in read_parquet(path).to_pylist()]
-
-
-def _estimate(row: dict[str, Any]) -> Estimate:
-    # Arrow gives maps back as lists of pairs.
-    row |= {name: dict(row[name]) for name in _MAPS}
-    for name, kind in (("interval", Interval), ("paper_interval", Interval), ("null", Null)):
-        row[name] = None if row[name] is None else kind(**row[name])
-    row["status"] = Status(**row["status"])
-    row["fixed"] = None if row["fixed"] is None else Fixed(**row["fixed"])
-    row["tests"] = tuple(Test(**test) for test in row["tests"])
-    return Estimate(**row)
+    estimates = []
+    for row in read_parquet(path).to_pylist():
+        # Arrow gives maps back as lists of pairs.
+        row |= {name: dict(row[name]) for name in _MAPS}
+        for name, kind in _PARTS.items():
+            row[name] = None if row[name] is None else kind(**row[name])
+        row["tests"] = tuple(Test(**test) for test in row["tests"])
+        estimates.append(Estimate(**row))
+    return estimates
 
 
 LABELS = ("model", "domain", "race", "gender")
@@ -134,14 +135,23 @@ class Estimates:
     @cached_property
     def table(self) -> pa.Table:
         """The Arrow table, one row for each estimate."""
-        rows = [_tidy_row(estimate) for estimate in self.records]
-        names = dict.fromkeys(name for _, more in rows for name in more)
-        columns = {
-            name: pa.array([core[name] for core, _ in rows], kind) for name, kind in CORE.items()
-        }
+        rows, details = [], []
+        for estimate in self.records:
+            flat = flat_row(estimate)
+            labels = {**estimate.strata, **estimate.group}
+            strata = {
+                k: v for k, v in estimate.strata.items() if k not in LABELS and v not in (ALL, "")
+            }
+            row = {name: flat.pop(name, None) for name in CORE}
+            row |= {name: labels.get(name) for name in LABELS}
+            rows.append(row | {"where": _pairs(strata), "group": _pairs(estimate.group)})
+            details.append({name: value for name, value in flat.items() if name not in LABELS})
+        table = pa.Table.from_pylist(rows, schema=pa.schema(CORE))
         # Every row with all names: a struct's fields are those of its first row
-        full = [{name: more.get(name) for name in names} for _, more in rows]
-        return pa.table({**columns, "details": pa.array(full, None if names else pa.struct([]))})
+        names = dict.fromkeys(name for more in details for name in more)
+        full = [{name: more.get(name) for name in names} for more in details]
+        struct = pa.array(full, None if names else pa.struct([]))
+        return table.append_column("details", struct)
 
     def to_pandas(self) -> Any:
         """Return a DataFrame; `details` holds a dictionary of what each estimate has of them."""
@@ -218,17 +228,6 @@ def shown_cells(
         cells.append((label, value, *bounds, q, f"{row.n_units:,.0f}", *[error] * erring))
     heads = ("what", "value", "interval", "null", "q", "n", *["reader"] * erring)
     return heads, cells, note
-
-
-def _tidy_row(estimate: Estimate) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The columns of an estimate in every table, and its details."""
-    flat = flat_row(estimate)
-    labels = {**estimate.strata, **estimate.group}
-    strata = {k: v for k, v in estimate.strata.items() if k not in LABELS and v not in (ALL, "")}
-    core = {name: flat.pop(name, None) for name in CORE}
-    core |= {name: labels.get(name) for name in LABELS}
-    core |= {"where": _pairs(strata), "group": _pairs(estimate.group)}
-    return core, {name: value for name, value in flat.items() if name not in LABELS}
 
 
 def _pairs(labels: Mapping[str, str]) -> str | None:

@@ -6,7 +6,7 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,7 +39,9 @@ def replacing(path: Path, *, flush: bool = False) -> Iterator[Path]:
     try:
         yield temporary
         if is_stream:
-            with temporary.open("rb") as source, os.fdopen(_open_stream(target), "wb") as stream:
+            # A file that standard output goes to is added to.
+            handle = os.open(target, os.O_WRONLY | os.O_APPEND)
+            with temporary.open("rb") as source, os.fdopen(handle, "wb") as stream:
                 shutil.copyfileobj(source, stream)
             return
         # Content before name: after a power cut the name must not stand for an empty file
@@ -90,11 +92,6 @@ _MOST_LINKS = 40
 """Links in a row that are followed, as Linux does."""
 
 
-def _open_stream(path: Path) -> int:
-    """Open what is no regular file; a file that standard output goes to is added to."""
-    return os.open(path, os.O_WRONLY | os.O_APPEND)
-
-
 @contextmanager
 def replacing_files(folder: Path) -> Iterator[Path]:
     """Yield an empty folder whose files come into `folder` in the end, as `replacing` writes."""
@@ -131,8 +128,9 @@ def check_folder(path: Path, *marks: str) -> None:
     place = path.resolve()
     if place == Path(place.anchor):
         raise OptionError(f"{path} is the root of all folders; name a new folder.")
-    if place == _home():
-        raise OptionError(f"{path} is your home folder; name a new folder inside it.")
+    with suppress(RuntimeError):  # a user without one
+        if place == Path.home().resolve():
+            raise OptionError(f"{path} is your home folder; name a new folder inside it.")
     if not path.is_dir():
         return
     inside = {entry.name for entry in path.iterdir()}
@@ -141,13 +139,6 @@ def check_folder(path: Path, *marks: str) -> None:
             f"{path} holds other files ({min(inside)}) and nothing that this command writes; "
             "name a new folder."
         )
-
-
-def _home() -> Path | None:
-    try:
-        return Path.home().resolve()
-    except RuntimeError:  # a user without one
-        return None
 
 
 def write_atomically(path: Path, text: str) -> None:

@@ -21,19 +21,15 @@ _VERSION_KEY = b"portrayal.influences"
 _COLUMNS = ("upper", "n_upper", "lower", "n_lower")
 
 
-def _schema() -> pa.Schema:
-    numbers = pa.list_(pa.float64())
-    return pa.schema(
-        [
-            ("estimate", pa.int32()),
-            ("form", pa.string()),
-            ("scale", pa.float64()),
-            ("prompts", pa.list_(pa.string())),
-            *((name, numbers) for name in _COLUMNS),
-            ("reason", pa.string()),
-        ],
-        metadata={_VERSION_KEY: VERSION.encode()},
-    )
+_NUMBERS = pa.list_(pa.float64())
+_SCHEMA = pa.schema(
+    {
+        **{"estimate": pa.int32(), "form": pa.string(), "scale": pa.float64()},
+        **{"prompts": pa.list_(pa.string()), **dict.fromkeys(_COLUMNS, _NUMBERS)},
+        "reason": pa.string(),
+    },
+    metadata={_VERSION_KEY: VERSION.encode()},
+)
 
 
 def influences_to_table(estimates: Iterable[Estimate]) -> pa.Table:
@@ -46,24 +42,13 @@ def influences_to_table(estimates: Iterable[Estimate]) -> pa.Table:
     >>> influences_to_table([row]).column("reason").to_pylist()
     ['the measure keeps no sums by prompt']
     """
-    rows, schema = list(estimates), _schema()
-    sums = [None if row.value is None else row.sums for row in rows]
-    reasons = [
-        (row.undefined or NO_SUMS) if row_sums is None else None
-        for row, row_sums in zip(rows, sums, strict=True)
-    ]
-    columns: dict[str, Any] = {
-        "estimate": list(range(len(rows))),
-        "form": [row_sums and row_sums.form for row_sums in sums],
-        "scale": [row_sums and row_sums.scale for row_sums in sums],
-        "prompts": [row_sums and row_sums.prompts for row_sums in sums],
-        **{name: [row_sums and getattr(row_sums, name) for row_sums in sums] for name in _COLUMNS},
-        "reason": reasons,
-    }
-    return pa.table(
-        {name: pa.array(values, schema.field(name).type) for name, values in columns.items()},
-        schema=schema,
-    )
+    rows: list[dict[str, Any]] = []
+    for i, estimate in enumerate(estimates):
+        sums = None if estimate.value is None else estimate.sums
+        names = () if sums is None else ("form", "scale", "prompts", *_COLUMNS)
+        reason = (estimate.undefined or NO_SUMS) if sums is None else None
+        rows.append({"estimate": i, **{n: getattr(sums, n) for n in names}, "reason": reason})
+    return pa.Table.from_pylist(rows, schema=_SCHEMA)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,33 +102,29 @@ def read_influences(path: Path, estimates: Sequence[Estimate]) -> Influences:
                 f"{path} was written by another version of Portrayal, or does not belong to the "
                 "estimates beside it. Run the same `portrayal audit` command again."
             )
-        return _influences(table)
+        lists = table["prompts"].combine_chunks()
+        lengths = np.asarray(lists.value_lengths().fill_null(0), dtype=np.int64)
+        # names of prompts stand once, and a code in their place
+        coded = lists.flatten().dictionary_encode()
+        n = int(lengths.sum())
+        one_mean = np.asarray(table["lower"].combine_chunks().value_lengths().fill_null(0)) == 0
+        # Estimates of one mean keep no lower sums; their rows stay NaN.
+        has = np.repeat(~one_mean, lengths)
 
+        def column(name: str) -> FloatArray:
+            values = np.asarray(table[name].combine_chunks().flatten(), dtype=np.float64)
+            if name in ("upper", "n_upper"):
+                return values
+            column_values = np.full(n, np.nan)
+            column_values[has] = values
+            return column_values
 
-def _influences(table: pa.Table) -> Influences:
-    lists = table["prompts"].combine_chunks()
-    lengths = np.asarray(lists.value_lengths().fill_null(0), dtype=np.int64)
-    # names of prompts stand once, and a code in their place
-    coded = lists.flatten().dictionary_encode()
-    n = int(lengths.sum())
-    one_mean = np.asarray(table["lower"].combine_chunks().value_lengths().fill_null(0)) == 0
-    # Estimates of one mean keep no lower sums; their rows stay NaN.
-    has = np.repeat(~one_mean, lengths)
-
-    def column(name: str) -> FloatArray:
-        values = np.asarray(table[name].combine_chunks().flatten(), dtype=np.float64)
-        if name in ("upper", "n_upper"):
-            return values
-        column_values = np.full(n, np.nan)
-        column_values[has] = values
-        return column_values
-
-    return Influences(
-        labels=tuple(coded.dictionary.to_pylist()),
-        forms=cast("tuple[Form | None, ...]", tuple(table["form"].to_pylist())),
-        scales=np.asarray(table["scale"].fill_null(float("nan")), dtype=np.float64),
-        reasons=tuple(table["reason"].to_pylist()),
-        starts=np.concatenate([[0], np.cumsum(lengths)]),
-        prompt=np.asarray(coded.indices, dtype=np.int64),
-        columns=cast("Any", tuple(column(name) for name in _COLUMNS)),
-    )
+        return Influences(
+            labels=tuple(coded.dictionary.to_pylist()),
+            forms=cast("tuple[Form | None, ...]", tuple(table["form"].to_pylist())),
+            scales=np.asarray(table["scale"].fill_null(float("nan")), dtype=np.float64),
+            reasons=tuple(table["reason"].to_pylist()),
+            starts=np.concatenate([[0], np.cumsum(lengths)]),
+            prompt=np.asarray(coded.indices, dtype=np.int64),
+            columns=cast("Any", tuple(column(name) for name in _COLUMNS)),
+        )

@@ -371,22 +371,15 @@ class Manifest:
         No link is followed.
         """
         statuses: dict[str, os.stat_result | None] = {}
-
-        def walk(folder: Path, start: str) -> None:
-            with os.scandir(folder) as entries:
-                for entry in sorted(entries, key=lambda entry: entry.name):
-                    name = f"{start}{entry.name}"
-                    if entry.name == LOCK or name in _BESIDE:
-                        continue
-                    # A link could lead out of the run, to files whose changes nobody would see.
-                    if entry.is_dir(follow_symlinks=False):
-                        walk(Path(entry.path), f"{name}/")
-                    else:
-                        status = entry.stat(follow_symlinks=False)
-                        statuses[name] = status if stat.S_ISREG(status.st_mode) else None
-
-        if self.folder.is_dir():
-            walk(self.folder, "")
+        for folder, folders, files_in_it in os.walk(self.folder):
+            start = Path(folder).relative_to(self.folder).as_posix().removeprefix(".")
+            names = {name: f"{start}/{name}".removeprefix("/") for name in (*folders, *files_in_it)}
+            folders[:] = sorted(name for name in folders if names[name] not in _BESIDE)
+            # A link could lead out of the run, to files whose changes nobody would see.
+            for name, file in sorted(names.items()):
+                status = Path(folder, name).lstat()
+                if not (name == LOCK or file in _BESIDE or stat.S_ISDIR(status.st_mode)):
+                    statuses[file] = status if stat.S_ISREG(status.st_mode) else None
         return statuses
 
     @contextmanager

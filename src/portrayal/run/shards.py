@@ -20,6 +20,7 @@ from concurrent.futures import (
     wait,
 )
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 
 from portrayal.errors import RunError
@@ -66,93 +67,98 @@ def run_shards(
     """
     # What is there is whole, as shards are renamed into place
     todo = [pair for pair in pairs if not pair[1].exists()]
-    report = _Counter(len(pairs) - len(todo), len(pairs), progress)
+    n_done = count(len(pairs) - len(todo) + 1)
+
+    def advance() -> None:
+        if progress is not None:
+            progress(next(n_done), len(pairs))
+
     if executor is not None:
-        failed = _elsewhere(executor, work, todo, report)
+        failed = _elsewhere(executor, work, todo, advance)
     elif workers > 1 and len(todo) > 1:
-        failed = _local_pools(work, todo, workers, report)
+        failed = _local_pools(work, todo, workers, advance)
     else:
-        failed = _here(work, todo, report)
+        failed = _here(work, todo, advance)
     if failed:
-        reasons = "; ".join(f"{path.name}: {reason}" for path, reason in failed[:5])
+        reasons = "; ".join(f"{s.name}: {_reason(e)}" for (s, _), e in [*failed.items()][:5])
         raise ShardError(
             f"{len(failed)} of {len(pairs)} shards failed ({reasons}). "
             "The others are kept; run the same command again to continue."
         )
 
 
-class _Counter:
-    def __init__(self, n_done: int, total: int, progress: Progress | None) -> None:
-        self.done, self.total, self.progress = n_done, total, progress
-
-    def advance(self) -> None:
-        self.done += 1
-        if self.progress is not None:
-            self.progress(self.done, self.total)
+Pair = tuple[Path, Path]
+Failures = dict[Pair, Exception]
+"""Why a shard, its input and output, could not be made."""
 
 
-Failures = list[tuple[Path, str]]
+def _reason(error: Exception) -> str:
+    if isinstance(error, BrokenExecutor):
+        return str(error) if error.args == (_TOO_OFTEN,) else _LOST
+    return _NO_ONE if isinstance(error, CancelledError) else f"{type(error).__name__}: {error}"
 
 
-def _here(work: ShardWork, todo: Iterable[tuple[Path, Path]], report: _Counter) -> Failures:
-    failed: Failures = []
-    for source, target in todo:
+_LOST = "the worker process was lost"
+_TOO_OFTEN = f"not tried: {_LOST} too often"
+_NO_ONE = "who hands the shards out was lost"  # as the scheduler of a cluster
+
+
+def _here(work: ShardWork, todo: Iterable[Pair], advance: Callable[[], None]) -> Failures:
+    failed: Failures = {}
+    for pair in todo:
         try:
-            work(source, target)
+            work(*pair)
         # One bad shard costs no other; all failures are told at the end
         except Exception as error:
-            failed.append((source, _reason(error)))
+            failed[pair] = error
         else:
-            report.advance()
+            advance()
     return failed
 
 
 def _elsewhere(
-    executor: Executor, work: ShardWork, todo: list[tuple[Path, Path]], report: _Counter
+    executor: Executor, work: ShardWork, todo: list[Pair], advance: Callable[[], None]
 ) -> Failures:
     """An executor whose workers may run on other machines, some of which may lack the folder or a
     right to it. Their shards are given out again while that gets any made, and the rest made here.
     """
-    failed: Failures = []
-    remaining = list(todo)
-    while remaining:
-        refused: set[Path] = set()
-        failures = _submit(executor, work, remaining, report, refused)
-        failed += [(source, reason) for source, reason in failures if source not in refused]
-        again = [pair for pair in remaining if pair[0] in refused]
-        if len(again) == len(remaining):  # no other machine could: made here, where the folder is
-            return failed + _here(work, again, report)
-        remaining = again
+    failed: Failures = {}
+    while todo:
+        failed |= _submit(executor, work, todo, advance)
+        refused = [pair for pair in todo if isinstance(failed.get(pair), OSError)]
+        for pair in refused:
+            del failed[pair]
+        if len(refused) == len(todo):  # no other machine could: made here, where the folder is
+            return failed | _here(work, refused, advance)
+        todo = refused
     return failed
 
 
 def _local_pools(
-    work: ShardWork, todo: list[tuple[Path, Path]], workers: int, report: _Counter
+    work: ShardWork, todo: list[Pair], workers: int, advance: Callable[[], None]
 ) -> Failures:
     """Local processes. Where a worker dies, the shards that were being made each get a pool of
     their own, so that one which kills its worker is found and costs no other shard.
     """
-    failed: Failures = []
-    remaining = list(todo)
-    while remaining:
-        failures = _pool(work, remaining, min(workers, len(remaining)), report)
-        failed += [(source, reason) for source, reason in failures if reason != _LOST]
-        lost = {source for source, reason in failures if reason == _LOST}
-        remaining = [pair for pair in remaining if pair[0] in lost]
-        for pair in remaining[:workers]:  # shards are begun in order, so these were in work
-            failed += _pool(work, [pair], 1, report)
-        remaining = remaining[workers:]
-        if sum(reason == _LOST for _, reason in failed) >= _KILLERS:
-            return failed + [(source, f"not tried: {_LOST} too often") for source, _ in remaining]
+    failed: Failures = {}
+    while todo:
+        failures = _pool(work, todo, min(workers, len(todo)), advance)
+        lost = [pair for pair, error in failures.items() if isinstance(error, BrokenExecutor)]
+        failed |= {pair: error for pair, error in failures.items() if pair not in lost}
+        for pair in lost[:workers]:  # shards are begun in order, so these were in work
+            failed |= _pool(work, [pair], 1, advance)
+        todo = lost[workers:]
+        if sum(isinstance(error, BrokenExecutor) for error in failed.values()) >= _KILLERS:
+            return failed | {pair: BrokenExecutor(_TOO_OFTEN) for pair in todo}
     return failed
 
 
-def _pool(work: ShardWork, todo: list[tuple[Path, Path]], size: int, report: _Counter) -> Failures:
+def _pool(work: ShardWork, todo: list[Pair], size: int, advance: Callable[[], None]) -> Failures:
     # A fork copies locks that threads hold, which nobody in the worker would ever release.
     spawned = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(size, mp_context=spawned, initializer=_end_with_parent)
     try:
-        return _submit(pool, work, todo, report)
+        return _submit(pool, work, todo, advance)
     finally:
         pool.shutdown(cancel_futures=True)
 
@@ -175,47 +181,33 @@ def _end_with_parent() -> None:
     threading.Thread(target=watch, name="end with parent", daemon=True).start()
 
 
-_LOST = "the worker process was lost"
-_NO_ONE = "who hands the shards out was lost"  # as the scheduler of a cluster
-
-
 def _submit(
-    executor: Executor,
-    work: ShardWork,
-    todo: Iterable[tuple[Path, Path]],
-    report: _Counter,
-    refused: set[Path] | None = None,
+    executor: Executor, work: ShardWork, todo: Iterable[Pair], advance: Callable[[], None]
 ) -> Failures:
-    """What failed and why; `refused` gains the sources whose worker could not read or write."""
-    failed: Failures = []
-    waiting: dict[Future[int], tuple[Path, Path]] = {}
+    failed: Failures = {}
+    waiting: dict[Future[int], Pair] = {}
     with _interrupts_held():
-        for source, target in todo:
+        for pair in todo:
             try:
-                waiting[executor.submit(work, source, target)] = source, target
-            except BrokenExecutor:
-                failed.append((source, _LOST))
+                waiting[executor.submit(work, *pair)] = pair
+            except BrokenExecutor as error:
+                failed[pair] = error
     while waiting:
         finished, _ = wait(waiting, timeout=_QUIET, return_when=FIRST_COMPLETED)
-        if not finished:  # an answer may have been lost with its worker, but not the shard
-            for future in [future for future, (_, target) in waiting.items() if target.exists()]:
-                waiting.pop(future)
-                report.advance()
-        for future in finished:
-            source, target = waiting.pop(future)
+        # An answer may have been lost with its worker, but not the shard
+        for future in finished or [f for f, (_, target) in waiting.items() if target.exists()]:
+            pair = waiting.pop(future)
             try:
-                future.result()
-            except (BrokenExecutor, CancelledError) as error:
-                if target.exists():  # it was lost after it had written its file
-                    report.advance()
-                else:
-                    failed.append((source, _LOST if isinstance(error, BrokenExecutor) else _NO_ONE))
+                if finished:
+                    future.result()
             except Exception as error:
-                failed.append((source, _reason(error)))
-                if refused is not None and isinstance(error, OSError):
-                    refused.add(source)
+                # A worker may be lost after it has written its file.
+                if isinstance(error, (BrokenExecutor, CancelledError)) and pair[1].exists():
+                    advance()
+                else:
+                    failed[pair] = error
             else:
-                report.advance()
+                advance()
     return failed
 
 
@@ -234,7 +226,3 @@ def _interrupts_held() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _reason(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"

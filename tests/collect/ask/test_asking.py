@@ -33,8 +33,6 @@ def _report(**more):
         "tries": 70,
         "usage": Usage(1, 2),
         "cost": None,
-        "peak": 2,
-        "seconds": 1.0,
         "stopped": "",
     }
     return CollectReport(**(given | more))

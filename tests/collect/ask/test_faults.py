@@ -38,7 +38,6 @@ def test_every_answer_comes_once_under_four_faults(serve, run, prompts, rows, fa
     assert Counter((row["prompt_id"], row["sample"]) for row in kept) == Counter(
         (prompt.prompt_id, sample) for prompt in prompts for sample in range(count // 10)
     )
-    assert report.peak <= 32
     assert server.peak <= 32
 
 

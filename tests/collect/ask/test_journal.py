@@ -48,7 +48,6 @@ def test_a_torn_last_line_is_cut_off_and_every_whole_line_stays(path, torn):
     assert path.read_bytes() == whole
     again.append({"key": "c"})
     assert [row["key"] for row in again.rows()] == ["a", "b", "c"]
-    assert again.n_lines == 3
     again.close()
 
 
@@ -204,8 +203,7 @@ def test_a_really_full_disk(tmp_path, prompts):
         with run.lock(), pytest.raises(RunError, match="disk is full"):
             collect_texts(run, prompts, Counting(), 200)
         kept = Journal(run.path / "journal.jsonl", run.texts.note()["fingerprint"])
-        assert kept.n_lines > 100
-        assert len([row["text"] for row in kept.rows()]) == kept.n_lines
+        assert len(list(kept.rows())) > 100
         kept.close()
     finally:
         subprocess.run(["umount", str(small)], check=True)

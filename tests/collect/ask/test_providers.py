@@ -211,7 +211,7 @@ def test_names_that_cannot_be_used():
 
 @pytest.mark.parametrize("service", sorted(set(KEYS) - {"server"}))
 def test_a_missing_client_names_its_extra(service, monkeypatch):
-    monkeypatch.setitem(sys.modules, f"pydantic_ai.models.{service}", None)
+    monkeypatch.setitem(sys.modules, f"pydantic_ai.providers.{service}", None)
     with pytest.raises(MissingExtraError, match=rf'pip install "portrayal\[{service}\]"'):
         provider_of(f"{service}:m", base_url=None if service == "cohere" else "http://127.0.0.1:9")
 

@@ -21,13 +21,10 @@ class Price:
     input, output
         For tokens asked and answered. Discounts for cached or batched tokens are not taken off, so
         a cost is at most what is billed.
-    source
-        Where the price is from.
     """
 
     input: float
     output: float
-    source: str = "given"
 
     def cost(self, usage: Usage) -> float:
         """Return the cost of `usage` in US dollars."""
@@ -60,7 +57,7 @@ def price_to_pay(price: "Price | str | None", name: str, *, batch: bool = False)
     list_price = price_of(name)
     if list_price is None or not batch:
         return list_price
-    return Price(list_price.input / 2, list_price.output / 2, f"half of {list_price.source}")
+    return Price(list_price.input / 2, list_price.output / 2)
 
 
 def price_of(name: str) -> Price | None:
@@ -79,8 +76,7 @@ def price_of(name: str) -> Price | None:
         price = genai_prices.calc_price(million, model, provider_id=provider)
     except LookupError:
         return None
-    source = f"genai-prices {genai_prices.__version__}"
-    return Price(float(price.input_price) * 1e3, float(price.output_price) * 1e3, source)
+    return Price(float(price.input_price) * 1e3, float(price.output_price) * 1e3)
 
 
 Unit = Literal["USD", "tokens"]

@@ -5,24 +5,19 @@ that only the service in use needs its extra.
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from portrayal.collect.ask.provider import Provider, StopError
 from portrayal.errors import MissingExtraError, OptionError
 
-if TYPE_CHECKING:
-    from pydantic_ai.models import Model
-
-    from portrayal.collect.ask.batch.store import BatchService
-    from portrayal.collect.ask.remote import RemoteModel
-
 Parameters = Mapping[str, Any]
-Make = Callable[[Any], "Model[Any]"]
-"""Makes a model whose client sends by the HTTP client that it is given."""
 _ONCE = {"max_retries": 0}
+"""The collection tries again by itself, and pays for tries that it does not see."""
+_LEGACY = ("cohere", "groq")
+"""Services whose clients send by httpx, the others by httpx2."""
 KEYS: Mapping[str, tuple[str, ...]] = {
     "anthropic": ("ANTHROPIC_API_KEY",),
     "bedrock": ("AWS_BEARER_TOKEN_BEDROCK", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"),
@@ -37,16 +32,51 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 """Environment variables of each service's key, the first to be set counts."""
 
 
-def openai(model: str, base_url: str | None, parameters: Parameters) -> Provider:
-    """OpenAI's chat completions; with a base URL, a server that speaks them."""
-    with _extra("openai"):
-        from pydantic_ai.models.openai import OpenAIChatModel
-        from pydantic_ai.providers.openai import OpenAIProvider
+def _service(name: str, model: str, base_url: str | None, parameters: Parameters) -> Provider:
+    """A model of a service, by the classes that pydantic-ai has for it."""
+    with _extra(name):
+        from pydantic_ai.models import create_async_http_client, infer_model
+        from pydantic_ai.providers import infer_provider_class
 
-        from portrayal.collect.ask.batch.services import OpenAIBatches
-    key = _key("openai", needed=base_url is None) or "none"
-    make = _maker(OpenAIChatModel, OpenAIProvider, model, base_url=base_url, api_key=key)
-    return _remote("openai", make, parameters, batches=OpenAIBatches)
+        from portrayal.collect.ask.batch.services import SERVICES
+        from portrayal.collect.ask.remote import WHOLE, RemoteModel
+
+        client: Any = infer_provider_class(name)
+    # What speaks OpenAI's chat completions at another address may want no key.
+    key = _key(name, needed=name != "openai" or base_url is None) or "none"
+    address = {"base_url": base_url} if base_url else {}
+    spec = f"{'openai-chat' if name == 'openai' else name}:{model}"
+
+    def make(http: Any) -> Any:
+        provider = client(api_key=key, http_client=http, **address)
+        # Inferred for its class alone, which is made anew with a profile of our own.
+        kind: Any = type(infer_model(spec, lambda _: provider))
+        return kind(model, provider=provider, profile=WHOLE)
+
+    http = create_async_http_client if name in _LEGACY else None
+    return RemoteModel(name, make, parameters, KEYS[name], _ONCE, http, SERVICES.get(name))
+
+
+openai = partial(_service, "openai")
+"""OpenAI's chat completions; with a base URL, a server that speaks them."""
+anthropic = partial(_service, "anthropic")
+"""Anthropic's messages."""
+google = partial(_service, "google")
+"""Google's Gemini API."""
+mistral = partial(_service, "mistral")
+"""Mistral's chat completions."""
+groq = partial(_service, "groq")
+"""Groq's chat completions."""
+
+
+def cohere(model: str, base_url: str | None, parameters: Parameters) -> Provider:
+    """Cohere's chat; its client takes another address from the environment only."""
+    if base_url is not None:
+        raise OptionError(
+            f"cohere:{model} takes another address from the variable CO_BASE_URL: set it and "
+            "leave --base-url out."
+        )
+    return _service("cohere", model, None, parameters)
 
 
 def server(model: str, base_url: str | None, parameters: Parameters) -> Provider:
@@ -58,70 +88,19 @@ def server(model: str, base_url: str | None, parameters: Parameters) -> Provider
         )
     with _extra("openai"):
         from pydantic_ai.models.openai import OpenAIChatModel
-        from pydantic_ai.profiles.openai import OpenAIModelProfile
         from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
-    settings: dict[str, Any] = {"base_url": base_url, "api_key": _key("server", needed=False)}
-    profile = OpenAIModelProfile(openai_chat_supports_max_completion_tokens=False)
-    provider = partial(OpenAICompatibleProvider, "server")
-    make = _maker(OpenAIChatModel, provider, model, profile, **settings)
-    return _remote("server", make, parameters)
 
+        from portrayal.collect.ask.remote import WHOLE, RemoteModel
+    profile: Any = {"openai_chat_supports_max_completion_tokens": False, **WHOLE}
+    key = _key("server", needed=False)
 
-def anthropic(model: str, base_url: str | None, parameters: Parameters) -> Provider:
-    """Anthropic's messages."""
-    with _extra("anthropic"):
-        from pydantic_ai.models.anthropic import AnthropicModel
-        from pydantic_ai.providers.anthropic import AnthropicProvider
-
-        from portrayal.collect.ask.batch.services import AnthropicBatches
-    key = _key("anthropic")
-    make = _maker(AnthropicModel, AnthropicProvider, model, base_url=base_url, api_key=key)
-    return _remote("anthropic", make, parameters, batches=AnthropicBatches)
-
-
-def google(model: str, base_url: str | None, parameters: Parameters) -> Provider:
-    """Google's Gemini API."""
-    with _extra("google"):
-        from pydantic_ai.models.google import GoogleModel
-        from pydantic_ai.providers.google import GoogleProvider
-
-        from portrayal.collect.ask.batch.services import GoogleBatches
-    make = _maker(GoogleModel, GoogleProvider, model, base_url=base_url, api_key=_key("google"))
-    return _remote("google", make, parameters, _ONCE, batches=GoogleBatches)
-
-
-def mistral(model: str, base_url: str | None, parameters: Parameters) -> Provider:
-    """Mistral's chat completions."""
-    with _extra("mistral"):
-        from pydantic_ai.models.mistral import MistralModel
-        from pydantic_ai.providers.mistral import MistralProvider
-    make = _maker(MistralModel, MistralProvider, model, base_url=base_url, api_key=_key("mistral"))
-    return _remote("mistral", make, parameters, _ONCE)
-
-
-def cohere(model: str, base_url: str | None, parameters: Parameters) -> Provider:
-    """Cohere's chat; its client takes another address from the environment only."""
-    if base_url is not None:
-        raise OptionError(
-            f"cohere:{model} takes another address from the variable CO_BASE_URL: set it and "
-            "leave --base-url out."
+    def make(http: Any) -> Any:
+        client = OpenAICompatibleProvider(
+            "server", base_url=base_url, api_key=key, http_client=http
         )
-    with _extra("cohere"):
-        from pydantic_ai.models import create_async_http_client
-        from pydantic_ai.models.cohere import CohereModel
-        from pydantic_ai.providers.cohere import CohereProvider
-    make = _maker(CohereModel, CohereProvider, model, api_key=_key("cohere"))
-    return _remote("cohere", make, parameters, _ONCE, create_async_http_client)
+        return OpenAIChatModel(model, provider=client, profile=profile)
 
-
-def groq(model: str, base_url: str | None, parameters: Parameters) -> Provider:
-    """Groq's chat completions."""
-    with _extra("groq"):
-        from pydantic_ai.models import create_async_http_client
-        from pydantic_ai.models.groq import GroqModel
-        from pydantic_ai.providers.groq import GroqProvider
-    make = _maker(GroqModel, GroqProvider, model, base_url=base_url, api_key=_key("groq"))
-    return _remote("groq", make, parameters, None, create_async_http_client)
+    return RemoteModel("server", make, parameters, KEYS["server"], _ONCE)
 
 
 def huggingface(model: str, base_url: str | None, parameters: Parameters) -> Provider:
@@ -132,13 +111,14 @@ def huggingface(model: str, base_url: str | None, parameters: Parameters) -> Pro
         from pydantic_ai.models.huggingface import HuggingFaceModel
         from pydantic_ai.providers.huggingface import HuggingFaceProvider
 
+        from portrayal.collect.ask.remote import WHOLE, RemoteModel
         from portrayal.collect.ask.wire import watched
     # This client takes no HTTP client, but asks its library for one.
     set_async_client_factory(lambda: watched(httpx.AsyncClient(follow_redirects=True, timeout=600)))
     service: Any = HuggingFaceProvider  # its overloads leave out that both may be None
-    provider = service(base_url=base_url, api_key=_key("huggingface"))
-    make = _maker(HuggingFaceModel, lambda **_: provider, model)
-    return _remote("huggingface", make, parameters)
+    client = service(base_url=base_url, api_key=_key("huggingface"))
+    hosted = HuggingFaceModel(model, provider=client, profile=WHOLE)
+    return RemoteModel("huggingface", lambda _: hosted, parameters, KEYS["huggingface"])
 
 
 def bedrock(model: str, base_url: str | None, parameters: Parameters) -> Provider:
@@ -150,6 +130,7 @@ def bedrock(model: str, base_url: str | None, parameters: Parameters) -> Provide
         from pydantic_ai.models.bedrock import BedrockConverseModel
         from pydantic_ai.providers.bedrock import BedrockProvider
 
+        from portrayal.collect.ask.remote import RemoteModel
         from portrayal.collect.ask.wire import on_parse
     once = Config(
         retries={"total_max_attempts": 1, "mode": "standard"},
@@ -162,31 +143,7 @@ def bedrock(model: str, base_url: str | None, parameters: Parameters) -> Provide
         raise StopError(f"bedrock:{model}: no region. Set AWS_DEFAULT_REGION.") from None
     client.meta.events.register("before-parse", on_parse)
     converse = BedrockConverseModel(model, provider=BedrockProvider(bedrock_client=client))
-    return _remote("bedrock", lambda _: converse, parameters)
-
-
-def _maker(
-    make_model: Callable[..., Any],
-    make_provider: Callable[..., Any],
-    model: str,
-    profile: Parameters | None = None,
-    **settings: Any,
-) -> Make:
-    """What makes a model that does not retry by itself over an HTTP client."""
-    from portrayal.collect.ask.remote import WHOLE
-
-    def make(http: Any) -> "Model[Any]":
-        provider = make_provider(**settings, http_client=http)
-        built: Model[Any] = make_model(
-            model, provider=provider, profile={**(profile or {}), **WHOLE}
-        )
-        client: Any = built.provider.client if built.provider else None
-        # The collection tries again by itself, and pays for tries that it does not see.
-        if hasattr(client, "max_retries"):
-            client.max_retries = 0
-        return built
-
-    return make
+    return RemoteModel("bedrock", lambda _: converse, parameters, KEYS["bedrock"])
 
 
 @contextmanager
@@ -213,16 +170,3 @@ def _key(service: str, *, needed: bool = True) -> str | None:
             f"such as `export {KEYS[service][0]}=…`, and run the same command again."
         )
     return None
-
-
-def _remote(
-    service: str,
-    make: Make,
-    parameters: Parameters,
-    settings: Parameters | None = None,
-    http: Callable[[], Any] | None = None,
-    batches: "Callable[[RemoteModel], BatchService] | None" = None,
-) -> Provider:
-    from portrayal.collect.ask.remote import RemoteModel
-
-    return RemoteModel(service, make, parameters, KEYS[service], settings, http, batches)

@@ -17,14 +17,13 @@ import pyarrow.parquet as pq
 from portrayal.collect.ask.journal import (
     JOURNAL,
     Journal,
-    Malformed,
     disk_told,
     fold,
     last_part,
     settle,
     write_failed,
 )
-from portrayal.collect.ask.provider import Answer, Provider, Usage
+from portrayal.collect.ask.provider import Answer, Provider, RejectedError, Usage
 from portrayal.collect.outcomes import outcome_of
 from portrayal.collect.texts import SHARD_ROWS, prompt_table
 from portrayal.errors import OptionError, RunError
@@ -69,7 +68,11 @@ class RequestPlan:
         if not self.prompts or len(self._row) != len(self.prompts):
             raise OptionError("prompts must be at least one, and each prompt_id must be its own.")
         # Whatever shapes an answer is in its key; the number of samples wanted is not
-        self._hashes = [_hash(model, parameters, prompt) for prompt in self.prompts]
+        self._hashes = []
+        for prompt in self.prompts:
+            asked = [model, dict(parameters), prompt.prompt_id, *prompt.asked]
+            content = json.dumps(asked, sort_keys=True, default=str)
+            self._hashes.append(hashlib.blake2b(content.encode() + b"\n", digest_size=12))
         self._done = bytearray(len(self.prompts) * self.samples)
         self.n_done = 0
 
@@ -104,13 +107,6 @@ class RequestPlan:
         place = sample * len(self.prompts) + self._row[prompt_id]
         self.n_done += not self._done[place]  # a row may be read twice, and counts once
         self._done[place] = 1
-
-
-def _hash(model: str, parameters: Mapping[str, Any], prompt: Prompt) -> "hashlib.blake2b":
-    content = json.dumps(
-        [model, dict(parameters), prompt.prompt_id, *prompt.asked], sort_keys=True, default=str
-    )
-    return hashlib.blake2b(content.encode() + b"\n", digest_size=12)
 
 
 class Collection:
@@ -185,89 +181,32 @@ class Collection:
     def record(
         self,
         request: Request,
-        answer: Answer,
+        result: Answer | RejectedError | str,
         attempts: int = 1,
         asked_at: str | None = None,
     ) -> Outcome:
-        """Write the row of an answer and return its outcome."""
-        outcome = outcome_of(answer.text, answer.finish_reason)
-        fields = {
-            "text": answer.text,
-            "finish_reason": answer.finish_reason,
-            **asdict(answer.usage),
-            "response_id": answer.response_id,
-            "answered_by": answer.model,
-            "reasoning_characters": answer.reasoning,
-        }
-        self._count_answer(fields)
-        self._append(request, outcome, fields, attempts, asked_at)
-        return outcome
+        """Write the row of a request and return its outcome.
 
-    def record_unanswered(
-        self,
-        request: Request,
-        reason: str,
-        refusal: Usage | None = None,
-        attempts: int = 1,
-        asked_at: str | None = None,
-    ) -> Outcome:
-        """Write the row of a request that got no answer.
-
-        It is "refused" where `refusal` says what that cost, or else "failed" for now.
+        It is of an answer, of a refusal with what that cost, or "failed" for now for a reason.
         """
-        fields: dict[str, Any] = {"text": "", "reason": reason}
-        if refusal is not None:
-            fields |= asdict(refusal)
-            self.usage += refusal
+        outcome: Outcome = "refused"
+        fields: dict[str, Any]
+        if isinstance(result, str):
+            outcome, fields = "failed", {"text": "", "reason": result}
+            self.reasons[self._brief(result, self.reasons)] += 1
+        elif isinstance(result, RejectedError):
+            fields = {"text": "", "reason": str(result), **asdict(result.usage)}
         else:
-            self.reasons[self._brief(reason, self.reasons)] += 1
-        outcome: Outcome = "failed" if refusal is None else "refused"
-        self._append(request, outcome, fields, attempts, asked_at)
-        return outcome
-
-    def record_malformed(self, error: str, usage: Usage) -> None:
-        """Write what an answer cost that could not be read, and why; its request has no row yet."""
-        reason = self._brief(error, self.malformed)
-        self.malformed[reason] += 1
-        self.usage += usage
-        self.journal.append(Malformed(Counter([reason]), usage).row(self.model))
-
-    def _brief(self, reason: str, reasons: Mapping[str, int]) -> str:
-        """A reason without the model's name; few enough differ to be listed."""
-        brief = reason.removeprefix(f"{self.model}: ").rstrip(".")[:_LONGEST_REASON]
-        return brief if brief in reasons or len(reasons) < _REASONS else "other reasons"
-
-    def facts(self) -> dict[str, Any]:
-        """Return what every report of a collection says of it."""
-        return {
-            "model": self.model,
-            "done": self.plan.n_done,
-            "total": len(self.plan),
-            "outcomes": dict(self.outcomes),
-            "usage": self.usage,
-            "malformed": dict(self.malformed),
-            "reasons": dict(self.reasons),
-            "versions": dict(self.versions),
-            "n_reasoned": self.n_reasoned,
-            "damaged": self.journal.n_damaged,
-        }
-
-    def answered(self, keys: Set[str]) -> set[str]:
-        """Return which of these requests, of this plan or not, have a row that did not fail."""
-        rows = (row for row in self.journal.rows() if row["outcome"] != "failed")
-        row_keys = {row["key"] for row in rows} & keys
-        for part in self.run.texts.parts():
-            row_keys |= keys & set(read_parquet(part, columns=["text_id"])["text_id"].to_pylist())
-        return row_keys
-
-    def _append(
-        self,
-        request: Request,
-        outcome: Outcome,
-        fields: Mapping[str, Any],
-        attempts: int,
-        asked_at: str | None,
-    ) -> None:
+            outcome = outcome_of(result.text, result.finish_reason)
+            fields = {
+                "text": result.text,
+                "finish_reason": result.finish_reason,
+                **asdict(result.usage),
+                "response_id": result.response_id,
+                "answered_by": result.model,
+                "reasoning_characters": result.reasoning,
+            }
+        self._count_answer(fields)
         self.journal.append(
             {
                 "key": request.key,
@@ -288,6 +227,27 @@ class Collection:
             with disk_told(self.run.texts.folder):
                 self._fold()
                 self._write_note(0)
+        return outcome
+
+    def record_malformed(self, error: str, usage: Usage) -> None:
+        """Write what an answer cost that could not be read, and why; its request has no row yet."""
+        reason = self._brief(error, self.malformed)
+        self.malformed[reason] += 1
+        self.usage += usage
+        self.journal.append({"malformed": {reason: 1}, "model": self.model, **asdict(usage)})
+
+    def _brief(self, reason: str, reasons: Mapping[str, int]) -> str:
+        """A reason without the model's name; few enough differ to be listed."""
+        brief = reason.removeprefix(f"{self.model}: ").rstrip(".")[:_LONGEST_REASON]
+        return brief if brief in reasons or len(reasons) < _REASONS else "other reasons"
+
+    def answered(self, keys: Set[str]) -> set[str]:
+        """Return which of these requests, of this plan or not, have a row that did not fail."""
+        rows = (row for row in self.journal.rows() if row["outcome"] != "failed")
+        row_keys = {row["key"] for row in rows} & keys
+        for part in self.run.texts.parts():
+            row_keys |= keys & set(read_parquet(part, columns=["text_id"])["text_id"].to_pylist())
+        return row_keys
 
     def _fold(self) -> None:
         self._in_texts.update(fold(self.journal, self.run.texts.folder))
@@ -339,9 +299,10 @@ class Collection:
             if row["outcome"] != "failed":
                 self._unfolded += 1
                 self._count(row)
-        if spent := self.journal.malformed().get(self.model):
-            self.malformed.update(spent.reasons)
-            self.usage += spent.usage
+        for spent in self.journal.malformed():
+            if spent["model"] == self.model:
+                self.malformed.update(spent["malformed"])
+                self.usage += Usage.of(spent)
         return counted
 
     def _count(self, row: Mapping[str, Any]) -> None:

@@ -18,15 +18,13 @@ import threading
 import time
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from portrayal.collect.ask.provider import Usage
 from portrayal.errors import RunError
 from portrayal.run.files import read_parquet, replacing, write_parquet
 
@@ -37,31 +35,6 @@ _VERSION = 2
 _SUM = re.compile(rb',"crc":"([0-9a-f]{8})"\}')
 _BRACE = re.compile(rb'\{"')
 _APPEND = os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0)
-
-
-@dataclass(slots=True)
-class Malformed:
-    """What answers cost that came whole and could not be read: no row of the texts holds that.
-
-    Attributes
-    ----------
-    reasons
-        How many there were, by what was wrong.
-    usage
-        As charged.
-    """
-
-    reasons: Counter[str] = field(default_factory=Counter)
-    usage: Usage = field(default_factory=Usage)
-
-    def add(self, row: Mapping[str, Any]) -> None:
-        """Add those of a line."""
-        self.reasons.update(row["malformed"])
-        self.usage += Usage.of(row)
-
-    def row(self, model: str) -> dict[str, Any]:
-        """Return the line that says this."""
-        return {"malformed": dict(self.reasons), "model": model, **asdict(self.usage)}
 
 
 class Journal:
@@ -83,15 +56,13 @@ class Journal:
         Fingerprint of what the run asks; a journal of another one is refused.
     segment
         Number of the part that its lines will become.
-    n_lines
-        Lines that it holds, without the first.
     n_damaged
         Damaged lines that opening it has set aside.
     """
 
     def __init__(self, path: Path, mark: str, last_part: int = 0) -> None:
         self.path, self.asked = path, mark
-        self.segment = self.n_lines = self.n_damaged = self._size = 0
+        self.segment = self.n_damaged = self._size = 0
         self._file = -1
         self._lock = threading.Lock()
         self._synced_at = time.monotonic()
@@ -100,83 +71,38 @@ class Journal:
             self._open(last_part)
 
     def _open(self, last_part: int) -> None:
+        """Open it, with its damaged lines set aside and a last line that was cut off dropped."""
         if not self.path.exists():
-            _write_whole(self.path, _header(0, self.asked), ())
-        with self.path.open("rb") as stream:
-            header = stream.readline()
-            n_bytes = len(header)
-            is_whole = _is_whole(header)
-            if is_whole:
-                self.segment = self._check(header)
-            for line in stream:
-                if not _is_whole(line):
-                    # A last line that was cut off is dropped; one that is damaged but ended is
-                    # mended.
-                    is_whole = is_whole and not (line.endswith(b"\n") or _SUM.search(line))
-                    break
-                n_bytes += len(line)
-                self.n_lines += 1
-        if not is_whole:
-            n_bytes = self._mend(last_part)
-        self._file = os.open(self.path, _APPEND)
-        os.ftruncate(self._file, n_bytes)  # a torn last line, which nobody has counted as written
-        self._size = n_bytes
-
-    def _mend(self, last_part: int) -> int:
-        """Set damaged lines aside and keep the others; return the bytes that it then holds."""
-        lines_whole, damaged = [], []
-        with self.path.open("rb") as stream:
-            for line in stream:
-                # A line whose line feeds were damaged may hold whole ones.
-                damage, start = b"", 0
-                for end in _SUM.finditer(line):
-                    # One begins at the brace from which its sum is right.
-                    braces = (brace.start() for brace in _BRACE.finditer(line, start, end.end()))
-                    starts = (i for i in braces if _is_whole(line[i : end.end()] + b"\n"))
-                    brace = next(starts, None)
-                    if brace is not None:
-                        damage += line[start:brace]
-                        lines_whole.append(line[brace : end.end()] + b"\n")
-                        start = end.end() + 1  # past what was the line feed
-                damage += line[start:]
-                if damage.strip() and line.endswith(b"\n"):
-                    damaged.append(damage.rstrip(b"\n"))
-        if not lines_whole:
-            raise self._foreign()
-        first, *lines = lines_whole
-        if b'"journal":' in first[:20]:
-            self.segment = self._check(first)
-        else:
-            self.segment, lines = last_part, lines_whole
-        aside = self.path.with_name(DAMAGED)
-        lines_before = aside.read_bytes().split(b"\n") if aside.exists() else []
-        with aside.open("ab") as out:  # none twice, should this be cut short
-            out.writelines(line + b"\n" for line in damaged if line not in lines_before)
-            out.flush()
-            os.fsync(out.fileno())
-        header = _header(self.segment, self.asked)
-        _write_whole(self.path, header, lines)
-        self.n_lines, self.n_damaged = len(lines), len(damaged)
-        return len(header) + sum(map(len, lines))
-
-    def _check(self, header: bytes) -> int:
-        try:
-            first = json.loads(header)
-            version, segment, mark = first["journal"], int(first["segment"]), first["asked"]
-        except (ValueError, KeyError, TypeError):
-            raise self._foreign() from None
-        if version != _VERSION or mark != self.asked:
+            _write_whole(self.path, [_header(0, self.asked)])
+        content = self.path.read_bytes()
+        lines, damaged = _whole_lines(content)
+        if not lines:
             raise RunError(
-                f"{self.path} holds answers to other prompts or of another version. "
-                "Give another --out to keep both."
+                f"{self.path} is not a journal of this version: its first line does not say so. "
+                "Move it away, or give another --out."
             )
-        return segment
-
-    def _foreign(self) -> RunError:
-        return RunError(
-            f"{self.path} is not a journal of this version: its first line does not say so. Move "
-            "it away, or give another --out."
-        )
+        self.segment = last_part
+        if b'"journal":' in lines[0][:20]:
+            header = json.loads(lines.pop(0))
+            if header["journal"] != _VERSION or header["asked"] != self.asked:
+                raise RunError(
+                    f"{self.path} holds answers to other prompts or of another version. "
+                    "Give another --out to keep both."
+                )
+            self.segment = header["segment"]
+        if damaged:
+            aside = self.path.with_name(DAMAGED)
+            lines_before = aside.read_bytes().split(b"\n") if aside.exists() else []
+            with aside.open("ab") as out:  # none twice, should this be cut short
+                out.writelines(line + b"\n" for line in damaged if line not in lines_before)
+                out.flush()
+                os.fsync(out.fileno())
+        lines = [_header(self.segment, self.asked), *lines]
+        self._size, self.n_damaged = sum(map(len, lines)), len(damaged)
+        if not content.startswith(b"".join(lines)):
+            _write_whole(self.path, lines)
+        self._file = os.open(self.path, _APPEND)
+        os.ftruncate(self._file, self._size)  # a torn last line, which nobody counted as written
 
     def append(self, row: Mapping[str, Any]) -> None:
         """Append one row; when this returns, a killed process does not lose it.
@@ -196,7 +122,6 @@ class Journal:
                 os.ftruncate(self._file, self._size)
                 raise
         self._size += len(line)
-        self.n_lines += 1
         self._unsynced = True
 
     def sync(self, *, now: bool = False) -> None:
@@ -220,13 +145,9 @@ class Journal:
         """Yield the rows of its requests, oldest first."""
         return (row for row in self._read() if "malformed" not in row)
 
-    def malformed(self) -> dict[str, Malformed]:
-        """Return by model what answers cost that could not be read, and how many there were."""
-        by_model: dict[str, Malformed] = {}
-        for row in self._read():
-            if "malformed" in row:
-                by_model.setdefault(row["model"], Malformed()).add(row)
-        return by_model
+    def malformed(self) -> Iterator[dict[str, Any]]:
+        """Yield what answers cost that could not be read, and how many there were, by reason."""
+        return (row for row in self._read() if "malformed" in row)
 
     def _read(self) -> Iterator[dict[str, Any]]:
         with self.path.open("rb") as stream:
@@ -239,19 +160,16 @@ class Journal:
     def restart(self, rows: Iterable[Mapping[str, Any]], segment: int) -> None:
         """Begin segment `segment` with `rows`, in one step; the old lines are gone after it.
 
-        What malformed answers cost stays, in one line for each model.
+        What malformed answers cost stays, as no row of the texts holds it.
         """
-        spent = (cost.row(model) for model, cost in self.malformed().items())
-        lines = [_line(row) for row in (*rows, *spent)]
-        header = _header(segment, self.asked)
+        lines = [_header(segment, self.asked), *map(_line, (*rows, *self.malformed()))]
         with self._lock, disk_told(self.path):
             os.close(self._file)  # some systems replace no file that is open
             try:
-                _write_whole(self.path, header, lines)
+                _write_whole(self.path, lines)
             finally:
                 self._file = os.open(self.path, _APPEND)
-        self.segment, self.n_lines, self._unsynced = segment, len(lines), False
-        self._size = len(header) + sum(map(len, lines))
+        self.segment, self._unsynced, self._size = segment, False, sum(map(len, lines))
 
     def close(self) -> None:
         """Flush and close; harmless when closed."""
@@ -275,23 +193,33 @@ def _header(segment: int, mark: str) -> bytes:
     return _line({"journal": _VERSION, "segment": segment, "asked": mark})
 
 
-def _is_whole(line: bytes) -> bool:
-    """Whether a line is as it was written."""
-    end = _SUM.fullmatch(line, len(line) - _ENDING, len(line) - 1)
-    return (
-        end is not None
-        and line.endswith(b"\n")
-        and int(end.group(1), 16) == zlib.crc32(line[: end.start()])
-    )
+def _whole_lines(content: bytes) -> tuple[list[bytes], list[bytes]]:
+    """The lines that are as they were written, and those that were damaged.
+
+    What follows the last line feed was cut off, and is not damaged. A line whose line feeds were
+    damaged may hold whole ones, each of which begins at the brace from which its sum is right.
+    """
+    lines, damaged = [], []
+    *ended, torn = content.split(b"\n")
+    for line in (*ended, torn):
+        damage, start = b"", 0
+        for end in _SUM.finditer(line):
+            braces = (brace.start() for brace in _BRACE.finditer(line, start, end.start()))
+            crc = int(end[1], 16)
+            first = next((i for i in braces if zlib.crc32(line[i : end.start()]) == crc), None)
+            if first is not None:
+                damage += line[start:first]
+                lines.append(line[first : end.end()] + b"\n")
+                start = end.end() + 1  # past what was the line feed
+        damage += line[start:]
+        if damage.strip() and line is not torn:
+            damaged.append(damage)
+    return lines, damaged
 
 
-_ENDING = len(b',"crc":"00000000"}\n')
-
-
-def _write_whole(path: Path, header: bytes, lines: Iterable[bytes]) -> None:
+def _write_whole(path: Path, lines: Iterable[bytes]) -> None:
     """Write a journal beside `path`, flush it, and rename it into place."""
     with replacing(path, flush=True) as temporary, temporary.open("wb") as stream:
-        stream.write(header)
         stream.writelines(lines)
 
 
@@ -367,38 +295,37 @@ def settle(journal: Journal, folder: Path) -> None:
 
 def fold(journal: Journal, folder: Path) -> Counter[str]:
     """Turn the segment into its part; return the number of rows by outcome."""
-    latest = {row["key"]: row for row in journal.rows()}  # a later try replaces an earlier one
-    settled = [row for row in latest.values() if row["outcome"] != "failed"]
-    if not settled:
-        return Counter()
-    # Sorted, so that the part does not tell which answer happened to come first
-    settled.sort(key=_order)
-    journal.sync(now=True)
-    # The part is whole before the journal lets its rows go; `settle` ends what stops in between.
-    _write(settled, part_path(folder, journal.segment))
-    failed = [row for row in latest.values() if row["outcome"] == "failed"]
-    journal.restart(failed, journal.segment + 1)
+    settled, failed = _latest(journal)
+    if settled:
+        journal.sync(now=True)
+        # The part is whole before the journal lets its rows go; `settle` ends what stops between.
+        _write(settled, part_path(folder, journal.segment))
+        journal.restart(failed, journal.segment + 1)
     return Counter(row["outcome"] for row in settled)
 
 
 def write_failed(journal: Journal, folder: Path) -> int:
     """Write the journal's failed rows to their part; return how many there are."""
-    latest = {row["key"]: row for row in journal.rows()}
-    failed = sorted((row for row in latest.values() if row["outcome"] == "failed"), key=_order)
+    _, failed = _latest(journal)
     if failed:
-        digest = hashlib.blake2b(digest_size=6)
-        for row in failed:
-            digest.update(row["key"].encode())
-        _write(failed, folder / f"{FAILED}{digest.hexdigest()}.parquet")
+        keys = "".join(row["key"] for row in failed)
+        digest = hashlib.blake2b(keys.encode(), digest_size=6).hexdigest()
+        _write(failed, folder / f"{FAILED}{digest}.parquet")
     return len(failed)
 
 
-def _order(row: Mapping[str, Any]) -> tuple[int, str, str]:
-    return row["sample"], row["prompt_id"], row["model"]
+def _latest(journal: Journal) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The rows of requests that are settled, and of those that failed at their latest try.
+
+    They are sorted, so that a part does not tell which answer happened to come first.
+    """
+    latest = {row["key"]: row for row in journal.rows()}
+    rows = sorted(latest.values(), key=lambda row: (row["sample"], row["prompt_id"], row["model"]))
+    settled = [row for row in rows if row["outcome"] != "failed"]
+    return settled, [row for row in rows if row["outcome"] == "failed"]
 
 
-def _write(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
-    records = list(rows)
+def _write(records: Sequence[Mapping[str, Any]], path: Path) -> None:
     table = pa.table(
         {
             field.name: pa.array(

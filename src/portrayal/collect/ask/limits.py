@@ -8,7 +8,7 @@ endpoint asked for holds for every request to it.
 import asyncio
 import math
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
@@ -64,8 +64,8 @@ class Throttle:
     ----------
     limit
         Requests that may be in flight now, between 1 and `concurrency`.
-    in_flight, peak
-        Requests in flight now, and at most so far.
+    in_flight
+        Requests in flight now.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class Throttle:
     ) -> None:
         self.concurrency = check_count("concurrency", concurrency, minimum=1)
         self.limit = float(min(concurrency, _START))
-        self.in_flight = self.peak = 0
+        self.in_flight = 0
         self._clock = clock
         for name, per_minute in (("rpm", rpm), ("tpm", tpm)):
             if per_minute is not None and not per_minute > 0:
@@ -89,7 +89,7 @@ class Throttle:
         self._paused_until = 0.0
         self._epoch = 0
         self._limited = False
-        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._left = asyncio.Event()
 
     def wait(self) -> float:
         """Return the seconds until a request may be sent; 0 when one may be sent now."""
@@ -105,17 +105,10 @@ class Throttle:
             elif self.in_flight < int(self.limit):
                 break
             else:
-                # In the order in which they came, so that no request waits for ever
-                place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-                self._waiting.append(place)
-                try:
-                    await place
-                except asyncio.CancelledError:
-                    if place.done() and not place.cancelled():
-                        self._wake()  # the place was given, and goes to the next
-                    raise
+                # All are woken in the order in which they came: no request waits for ever
+                self._left.clear()
+                await self._left.wait()
         self.in_flight += 1
-        self.peak = max(self.peak, self.in_flight)
         if self._requests:
             self._requests.take(1)
         if self._tokens:
@@ -136,7 +129,7 @@ class Throttle:
                 # Once the rate was limited, by one for each round of answers (AIMD).
                 grown = self.limit + (1.0 / self.limit if self._limited else 1.0)
                 self.limit = min(float(self.concurrency), grown)
-        self._wake()
+        self._left.set()
 
     def slow_down(self, epoch: int, retry_after: float | None) -> None:
         """Halve what may be in flight, once for all requests sent before the last halving."""
@@ -146,14 +139,6 @@ class Throttle:
             self._epoch += 1
             self._limited = True
             self.limit = max(1.0, self.limit / 2)
-
-    def _wake(self) -> None:
-        free = int(self.limit) - self.in_flight
-        while self._waiting and free > 0:
-            place = self._waiting.popleft()
-            if not place.done():
-                place.set_result(None)
-                free -= 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,7 @@ class Loop:
         Requests that nobody has taken yet, and those to ask once more, which come first.
     in_progress
         Requests that someone has taken and that have no row yet.
-    asked, tries, peak
+    asked, tries
         As the report says.
     open_batches, notes
         As the report says; the batches keep them.
@@ -95,7 +95,7 @@ class Loop:
         self.breaker = Breaker(self.retry)
         self.requests: Iterator[Request] = iter(collection.plan)
         self.again: deque[Request] = deque()
-        self.in_progress = self.asked = self.tries = self.peak = self.open_batches = 0
+        self.in_progress = self.asked = self.tries = self.open_batches = 0
         self.notes: list[str] = []
         self.stop, self._abort = asyncio.Event(), asyncio.Event()
         self.stopped: Stopped = ""
@@ -134,23 +134,22 @@ class Loop:
         usage = self.charged(request, result)
         # Charged whatever comes of it: services bill answers that nobody can read as well
         self.meter.add(usage)
+        row: Answer | RejectedError | str = str(result)
         if isinstance(result, Answer):
-            result = replace(result, usage=usage)
-            self.collection.record(request, result, tries, asked_at)
-        elif isinstance(result, RejectedError):
-            spent = usage if result.refused else None
-            if spent is None and usage.total:  # an answer that was paid for, and is not read
-                self.collection.record_malformed(str(result), usage)
-            self.collection.record_unanswered(request, str(result), spent, tries, asked_at)
-        else:
+            row = replace(result, usage=usage)
+        elif isinstance(result, RejectedError) and result.refused:
+            row, result.usage = result, usage
+        elif isinstance(result, TryAgainError):
             failed[result.kind] += 1
             if result.kind == "body":
                 self.collection.record_malformed(str(result), usage)
             wait = self.retry.wait(result, failed)
             if wait is not None:  # no row yet, so a restart would ask it again too
                 return wait
-            reason = f"{result} ({tries} tries)"
-            self.collection.record_unanswered(request, reason, None, tries, asked_at)
+            row = f"{result} ({tries} tries)"
+        elif usage.total:  # an answer that was paid for, and is not read
+            self.collection.record_malformed(str(result), usage)
+        self.collection.record(request, row, tries, asked_at)
         self.asked += 1
         return None
 
@@ -270,7 +269,6 @@ class Loop:
         if self.asking.progress is None:
             return
         plan = self.collection.plan
-        rate = self._rate.at(plan.n_done)
         silent = time.monotonic() - (self._answered_at or self._began)
         waits_for = ""
         if self.trouble and (self.asking.batch or silent > 1 or not self._answered_at):
@@ -289,8 +287,7 @@ class Loop:
                 done=plan.n_done,
                 total=len(plan),
                 outcomes=dict(self.collection.outcomes),
-                rate=rate,
-                seconds_left=plan.n_left / rate if rate else None,
+                rate=self._rate.at(plan.n_done),
                 usage=self.collection.usage,
                 cost=self._cost,
                 in_flight=self.open_batches or self.throttle.in_flight,
@@ -308,13 +305,21 @@ class Loop:
 
     def report(self) -> CollectReport:
         """Return what was done."""
+        collection = self.collection
         return CollectReport(
-            **self.collection.facts(),
+            model=collection.model,
+            done=collection.plan.n_done,
+            total=len(collection.plan),
+            outcomes=dict(collection.outcomes),
+            usage=collection.usage,
+            malformed=dict(collection.malformed),
+            reasons=dict(collection.reasons),
+            versions=dict(collection.versions),
+            n_reasoned=collection.n_reasoned,
+            damaged=collection.journal.n_damaged,
             asked=self.asked,
             tries=self.tries,
             cost=self._cost,
-            peak=max(self.peak, self.throttle.peak),
-            seconds=time.monotonic() - self._began,
             stopped=self.stopped if self.collection.plan.n_left else "",
             open_batches=self.open_batches,
             notes=tuple(self.notes),

@@ -251,21 +251,6 @@ class Provider(Protocol):
         ...
 
 
-async def check_reach(provider: Provider) -> None:
-    """Check that a provider that has an address can be reached there, without asking anything.
-
-    One that has no method `check` is taken to be there.
-
-    Raises
-    ------
-    StopError
-        Where nothing answers.
-    """
-    check = getattr(provider, "check", None)
-    if check is not None:
-        await check()
-
-
 MakeProvider = Callable[[str, str | None, Mapping[str, Any]], Provider]
 
 

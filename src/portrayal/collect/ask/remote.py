@@ -51,6 +51,15 @@ from portrayal.collect.tables import whole
 _LONGEST = 300
 _CONTINUE = "Then run the same command again; nothing that was answered is asked again."
 _POLICY = ("content_policy", "content_filter", "moderation", "safety", "flagged", "content policy")
+_ADVICE: Mapping[type[Exception], str] = {
+    client.ModelQuotaExceededError: "The account's quota or credit is used up: add credit or raise "
+    f"its limit. {_CONTINUE}",
+    client.ModelAuthenticationError: "The key was not accepted or may not use this model: set "
+    f"{{keys}} to a key that may. {_CONTINUE}",
+    client.ModelNotFoundError: "No model of this name is there: check the spelling of {name!r} "
+    f"and, if you gave one, the base URL. {_CONTINUE}",
+    client.UserError: "Nothing can be asked like that.",
+}
 _NO_CREDENTIALS = ("NoCredentialsError", "PartialCredentialsError", "CredentialRetrievalError")
 
 _TRY_AGAIN_STATUSES = (408, 409, 425, 429)
@@ -114,26 +123,13 @@ def malformed(body: bytes | None, name: str, variables: Sequence[str] = ()) -> T
 
 def _stop(error: Exception, name: str, text: str, variables: Sequence[str]) -> StopError | None:
     keys = " or ".join(variables) or "the credentials"
-    match error:
-        case client.ModelQuotaExceededError():
-            return StopError(
-                f"{text} The account's quota or credit is used up: add credit or raise its limit. "
-                f"{_CONTINUE}"
-            )
-        case client.ModelAuthenticationError() if not _is_policy(error):
-            return StopError(
-                f"{text} The key was not accepted or may not use this model: set {keys} to a key "
-                f"that may. {_CONTINUE}"
-            )
-        case client.ModelNotFoundError():
-            return StopError(
-                f"{text} No model of this name is there: check the spelling of {name!r} and, if "
-                f"you gave one, the base URL. {_CONTINUE}"
-            )
-        case client.UserError():
-            return StopError(f"{text} Nothing can be asked like that.")
-        case _ if type(error).__name__ in _NO_CREDENTIALS:
-            return StopError(f"{text} Set {keys}. {_CONTINUE}")
+    if type(error).__name__ in _NO_CREDENTIALS:
+        return StopError(f"{text} Set {keys}. {_CONTINUE}")
+    if isinstance(error, client.ModelAuthenticationError) and _is_policy(error):
+        return None
+    for kind, advice in _ADVICE.items():
+        if isinstance(error, kind):
+            return StopError(f"{text} {advice.format(keys=keys, name=name)}")
     return None
 
 
@@ -282,16 +278,15 @@ class RemoteModel:
         await self.open()
         with looking() as response_seen:
             try:
-                response = await self._request(prompt, system)
+                response = await self.model.request(
+                    [self.request(prompt, system)], self.settings, _NO_TOOLS
+                )
             except Exception as error:
                 # The client's error may echo a key, so it is not chained to what is shown.
                 raise trouble_of(error, self.name, self.variables, response_seen) from None
         if error_in(response_seen.body):
             raise malformed(response_seen.body, self.name, self.variables)
         return self.read(response)
-
-    async def _request(self, prompt: str, system: str) -> ModelResponse:
-        return await self.model.request([self.request(prompt, system)], self.settings, _NO_TOOLS)
 
     async def check(self) -> None:
         """Check that something answers at this model's address, without a key.

@@ -21,8 +21,6 @@ class AskProgress:
         Rows by outcome.
     rate
         Rows per second over the last half minute.
-    seconds_left
-        At that rate; None while there is no rate.
     usage, cost
         Tokens and US dollars so far in this run; the cost is None where the price is unknown.
     in_flight, limit
@@ -39,7 +37,6 @@ class AskProgress:
     total: int
     outcomes: Mapping[str, int]
     rate: float
-    seconds_left: float | None
     usage: Usage
     cost: float | None
     in_flight: int
@@ -47,6 +44,11 @@ class AskProgress:
     waiting: float
     stopping: bool
     waits_for: str = ""
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Seconds at that rate; None while there is no rate."""
+        return (self.total - self.done) / self.rate if self.rate else None
 
 
 AskCallback = Callable[[AskProgress], None]
@@ -71,10 +73,6 @@ class CollectReport:
         Rows written now, and requests sent or handed in for them, retries included.
     usage, cost
         Tokens and US dollars of this model in this run; None where the price is unknown.
-    peak
-        Most requests in flight at once; of batches, most requests under way.
-    seconds
-        How long it took.
     stopped
         Why it ended early: "interrupted", "budget" or "declined"; "" where it did not.
     malformed
@@ -102,8 +100,6 @@ class CollectReport:
     tries: int
     usage: Usage
     cost: float | None
-    peak: int
-    seconds: float
     stopped: Stopped
     malformed: Mapping[str, int] = field(default_factory=dict)
     reasons: Mapping[str, int] = field(default_factory=dict)
@@ -158,7 +154,7 @@ class CollectReport:
         if self.damaged:
             n = counted(self.damaged, "damaged line")
             parts.append(f"set aside from the journal: {n} ({DAMAGED})")
-        return "; ".join(parts)
+        return "; ".join([*parts, *self.notes])
 
 
 def most_frequent(reasons: Mapping[str, int], most: int = 3) -> str:

@@ -1,17 +1,24 @@
 """Collecting answers: open what a run holds, ask what is missing, and say what was done."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 
 import portrayal.registry as registry
 from portrayal.collect.ask.asking import Asking, prompts_of
-from portrayal.collect.ask.batch.store import FOLDER, Submission, Submissions, service_of
+from portrayal.collect.ask.batch.store import (
+    FOLDER,
+    BatchService,
+    Submission,
+    Submissions,
+    service_of,
+)
 from portrayal.collect.ask.batch.watching import Batches
 from portrayal.collect.ask.budget import Budget, Meter, estimate_cost, price_to_pay
 from portrayal.collect.ask.collection import Collection
 from portrayal.collect.ask.live import Workers
 from portrayal.collect.ask.loop import Loop
-from portrayal.collect.ask.provider import StopError, check_reach
+from portrayal.collect.ask.provider import Provider, StopError
 from portrayal.collect.ask.report import CollectReport, most_frequent
 from portrayal.collect.texts import SHARD_ROWS
 from portrayal.errors import OptionError, RunError
@@ -73,7 +80,31 @@ def collect(
     KeyboardInterrupt
         On a second Ctrl-C.
     """
-    report = asyncio.run(_collect(run, prompts, asking, study, mark, answer_tokens, shard_rows))
+    if not asking.batch and open_batches(run):
+        raise OptionError(
+            f"{run.path} has batches under way; asking live would pay twice. Run the same command "
+            "with --batch to take their answers first."
+        )
+    provider = asking.make_provider()
+
+    async def ask() -> CollectReport:
+        try:
+            service = service_of(provider) if asking.batch else None
+            collection = Collection(run, prompts, provider, asking.samples, study, mark, shard_rows)
+            try:
+                report = await _collect(collection, asking, provider, service, answer_tokens)
+            except RunError:
+                collection.abandon()  # a disk that failed is not asked to take a part as well
+                raise
+            except BaseException:
+                collection.close()
+                raise
+            collection.close()
+            return report()
+        finally:
+            await provider.close()
+
+    report = asyncio.run(ask())
     if report.stopped == "budget" and not (run.texts.parts() or report.malformed):
         raise OptionError(
             f"a budget of {asking.budget} for {asking.model} does not cover a first answer, so "
@@ -84,66 +115,43 @@ def collect(
 
 
 async def _collect(
-    run: Run,
-    prompts: Sequence[Prompt],
+    collection: Collection,
     asking: Asking,
-    study: str,
-    mark: str | None,
+    provider: Provider,
+    service: BatchService | None,
     answer_tokens: int | None,
-    shard_rows: int,
-) -> CollectReport:
-    if not asking.batch and open_batches(run):
-        raise OptionError(
-            f"{run.path} has batches under way; asking live would pay twice. Run the same command "
-            "with --batch to take their answers first."
-        )
-    provider = asking.make_provider()
+) -> Callable[[], CollectReport]:
+    """Ask what a collection lacks; return what reports on it once it is closed."""
+    plan, cap = collection.plan, provider.parameters.get("max_tokens")
     price = price_to_pay(asking.price, asking.model, batch=asking.batch)
-    cap = provider.parameters.get("max_tokens")
-    try:
-        service = service_of(provider) if asking.batch else None
-        budget = None if asking.budget is None else Budget.parse(asking.budget)
-        collection = Collection(run, prompts, provider, asking.samples, study, mark, shard_rows)
-        try:
-            plan = collection.plan
-            # Answers that could not be read were paid for too, and count in the mean cost
-            paid = plan.n_done + collection.malformed.total()
-            meter = Meter(
-                plan, collection.usage, n_paid=paid, price=price, budget=budget, max_tokens=cap
-            )
-            loop = Loop(collection, asking, meter)
-            if plan.n_left:
-                checking = asyncio.create_task(check_reach(provider))
-                loop.trouble = f"reaching for {provider.name}"
-                while not (await asyncio.wait([checking], timeout=_REACH_SECONDS))[0]:
-                    loop.say()
-                await checking
-                loop.trouble = ""
-            door: Batches | Workers = Workers(loop, provider)
-            if service is not None:
-                door = Batches(loop, service, Submissions(run.path / FOLDER), asking.wait)
-            thinking = 0 if cap else provider.parameters.get("thinking_budget") or 0
-            expected = {"under_way": door.under_way, "reasoning_tokens": thinking}
-            estimate = estimate_cost(plan, price, cap or answer_tokens, **expected)
-            if estimate.requests > 0 and asking.confirm and not asking.confirm(estimate):
-                loop.stopped = "declined"
-            elif service is None:
-                door.start()
-                await loop.run()
-            else:
-                async with service:
-                    door.start()
-                    await loop.run()
-        except RunError:
-            collection.abandon()  # a disk that failed is not asked to take a part as well
-            raise
-        except BaseException:
-            collection.close()
-            raise
-        collection.close()
-    finally:
-        await provider.close()
-    return loop.report()
+    budget = None if asking.budget is None else Budget.parse(asking.budget)
+    # Answers that could not be read were paid for too, and count in the mean cost
+    paid = plan.n_done + collection.malformed.total()
+    meter = Meter(plan, collection.usage, n_paid=paid, price=price, budget=budget, max_tokens=cap)
+    loop = Loop(collection, asking, meter)
+    # Nothing is asked where nothing answers; a provider without an address needs no check.
+    check = getattr(provider, "check", None)
+    if plan.n_left and check is not None:
+        checking = asyncio.create_task(check())
+        loop.trouble = f"reaching for {provider.name}"
+        while not (await asyncio.wait([checking], timeout=_REACH_SECONDS))[0]:
+            loop.say()
+        await checking
+        loop.trouble = ""
+    door: Batches | Workers = Workers(loop, provider)
+    if service is not None:
+        store = Submissions(collection.run.path / FOLDER)
+        door = Batches(loop, service, store, asking.wait)
+    thinking = 0 if cap else provider.parameters.get("thinking_budget") or 0
+    expected = {"under_way": door.under_way, "reasoning_tokens": thinking}
+    estimate = estimate_cost(plan, price, cap or answer_tokens, **expected)
+    if estimate.requests > 0 and asking.confirm and not asking.confirm(estimate):
+        loop.stopped = "declined"
+        return loop.report
+    async with service or nullcontext():
+        door.start()
+        await loop.run()
+    return loop.report
 
 
 def open_batches(run: Run) -> list[Submission]:

@@ -9,10 +9,11 @@ import json
 import math
 import sys
 import zlib
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from types import NoneType
 from typing import Any, TypeVar
 from urllib.parse import urljoin, urlsplit
 
@@ -29,11 +30,8 @@ _BESIDE_INPUT = ("cache_creation_input_tokens", "cache_read_input_tokens")
 _BESIDE_OUTPUT = ("thoughtsTokenCount",)
 _EVENTS = ("data:", "event:", ":")
 _KINDS = {
-    list: "an array",
-    str: "a text",
-    int: "a number",
-    float: "a number",
-    bool: "a truth value",
+    **{dict: "an object", list: "an array", str: "a text", bool: "a truth value"},
+    **{int: "a number", float: "a number"},
 }
 
 
@@ -65,7 +63,7 @@ class LastResponse:
         return self.body is not None and 200 <= (self.status or 0) < 300
 
 
-_SEEN: ContextVar[LastResponse | None] = ContextVar("seen", default=None)
+_SEEN: ContextVar[LastResponse] = ContextVar("seen")
 
 
 @contextmanager
@@ -92,59 +90,36 @@ BOUND = "PORTRAYAL_MOST_ANSWER"
 """Environment variable: how many bytes one answer may unpack to, such as 100MB."""
 _USUAL, _RESULTS = "32MB", 64
 """Bytes of one answer at most; a file of results of a batch may have so many times as many."""
-_PIECE = 1 << 16
-_WINDOWS = {"gzip": zlib.MAX_WBITS | 16, "x-gzip": zlib.MAX_WBITS | 16, "deflate": zlib.MAX_WBITS}
-"""How zlib unpacks each encoding; others are not asked for, as their readers take no bound."""
+_ENCODINGS = ("gzip", "x-gzip", "deflate")
+"""What zlib unpacks up to a bound; others are not asked for."""
 
 
-def unpacked(pieces: Iterable[bytes], window: int) -> Iterator[bytes]:
-    """Yield what gzip or deflate unpacks to, in pieces of bounded size."""
-    decoder, is_first = zlib.decompressobj(window), True
-    for piece in pieces:
-        packed = piece
-        while packed and not decoder.eof:
-            try:
-                unpacked_piece = decoder.decompress(packed, _PIECE)
-            except zlib.error:
-                if not is_first or window != zlib.MAX_WBITS:
-                    raise
-                decoder = zlib.decompressobj(-zlib.MAX_WBITS)  # "deflate" without its header
-                unpacked_piece = decoder.decompress(packed, _PIECE)
-            is_first, packed = False, decoder.unconsumed_tail
-            yield unpacked_piece
-    yield decoder.flush()
+def unpacked(body: bytes, most: int) -> bytes:
+    """Return what gzip or deflate unpacks to, of which no more than a byte beyond `most`."""
+    try:
+        return zlib.decompressobj(zlib.MAX_WBITS | 32).decompress(body, most + 1)
+    except zlib.error:  # "deflate" without its header
+        return zlib.decompressobj(-zlib.MAX_WBITS).decompress(body, most + 1)
 
 
 async def _read_bounded(response: Any, most: int) -> bytes:
     """Return the body of a response, unpacked; nothing is unpacked beyond `most` bytes."""
     names = response.headers.get("content-encoding", "").lower().split(",")
     encodings = [name.strip() for name in names if name.strip() not in ("", "identity")]
-    if unknown := [name for name in encodings if name not in _WINDOWS]:
+    if unknown := [name for name in encodings if name not in _ENCODINGS]:
         raise _TooLargeError(f"an answer packed as {unknown[0]}, which was not asked for")
-    packed, n_bytes = [], 0
+    too_large = f"an answer of more than {most:,} bytes after unpacking ({BOUND} sets the bound)"
+    packed = bytearray()
     async for piece in response.stream:
-        packed.append(piece)
-        n_bytes += len(piece)
-        if n_bytes > most:
-            raise _TooLargeError(_too_large(most))
-    pieces: Iterable[bytes] = packed
-    # They are named in the order in which they were applied.
-    for name in reversed(encodings):
-        pieces = _within(unpacked(pieces, _WINDOWS[name]), most)
-    return b"".join(pieces)
-
-
-def _within(pieces: Iterable[bytes], most: int) -> Iterator[bytes]:
-    n_bytes = 0
-    for piece in pieces:
-        n_bytes += len(piece)
-        if n_bytes > most:
-            raise _TooLargeError(_too_large(most))
-        yield piece
-
-
-def _too_large(most: int) -> str:
-    return f"an answer of more than {most:,} bytes after unpacking ({BOUND} sets the bound)"
+        packed += piece
+        if len(packed) > most:
+            raise _TooLargeError(too_large)
+    body = bytes(packed)
+    for _ in encodings:
+        body = unpacked(body, most)
+        if len(body) > most:
+            raise _TooLargeError(too_large)
+    return body
 
 
 def _put_back(response: Any, body: bytes) -> None:
@@ -186,36 +161,31 @@ def watched(client: Client) -> Client:
     """Return an HTTP client (httpx or httpx2) that looks at every response that it gets."""
 
     async def on_request(request: Any) -> None:
-        last = _SEEN.get()
-        # What can be unpacked here piece by piece, up to a bound.
+        timeout = _SEEN.get(LastResponse()).timeout
+        # What can be unpacked here, up to a bound.
         request.headers["accept-encoding"] = "gzip, deflate"
         limits = request.extensions.get("timeout")
-        if last is not None and last.timeout is not None and limits is not None:
-            request.extensions["timeout"] = {**limits, "read": last.timeout}
+        if timeout is not None and limits is not None:
+            request.extensions["timeout"] = {**limits, "read": timeout}
 
     async def on_response(response: Any) -> None:
-        last = _SEEN.get()
+        last = _SEEN.get(LastResponse())
         if response.has_redirect_location:
             target = urljoin(str(response.url), response.headers["location"])
             if is_elsewhere(str(response.url), target):
-                if last is not None:
-                    last.elsewhere = target
+                last.elsewhere = target
                 raise _ElsewhereError("redirected to another host")
             return
-        if last is not None:
-            last.status, last.body = response.status_code, None
-        is_results = last is not None and bool(last.timeout)
+        last.status, last.body = response.status_code, None
+        most = most_unpacked(BOUND, _USUAL) * (_RESULTS if last.timeout else 1)
         try:
-            body = await _read_bounded(
-                response, most_unpacked(BOUND, _USUAL) * (_RESULTS if is_results else 1)
-            )
+            body = await _read_bounded(response, most)
         except (_TooLargeError, zlib.error) as error:
-            if last is not None:
-                last.too_large = str(error)
+            last.too_large = str(error)
             raise
         finally:
             await response.stream.aclose()
-        if last is not None and not is_results:  # files of results are left to their reader
+        if not last.timeout:  # files of results are left to their reader
             last.body = body = with_whole_usage(body)
         _put_back(response, body)
         await response.aread()
@@ -226,10 +196,10 @@ def watched(client: Client) -> Client:
 
 def on_parse(response_dict: Mapping[str, Any], **_: Any) -> None:
     """Look at a response as Amazon's client gets it, which has hooks of its own."""
-    if (last := _SEEN.get()) is not None:
-        last.status, last.body = response_dict["status_code"], response_dict["body"]
-        if 300 <= response_dict["status_code"] < 400:  # this client follows none
-            last.elsewhere = response_dict["headers"].get("location", "")
+    last = _SEEN.get(LastResponse())
+    last.status, last.body = response_dict["status_code"], response_dict["body"]
+    if 300 <= response_dict["status_code"] < 400:  # this client follows none
+        last.elsewhere = response_dict["headers"].get("location", "")
 
 
 def redirected(name: str, target: str) -> StopError:
@@ -380,23 +350,29 @@ def wrong_with(body: bytes | None) -> str:
     values = _values(body)
     if not values:
         return "no JSON, or JSON that is cut off"
-    match value := values[0]:
-        case {"error": error} if error:
-            cause = error.get("message") or error.get("code") if isinstance(error, dict) else error
-            words = " ".join(str(cause).split())[:_LONGEST].rstrip(".")
-            wrong = f"an error with the status of an answer: {words}"
-        case {"choices": []}:
-            wrong = "an answer without choices"
-        case {"choices": [{"message": {**message}}, *_]}:
-            content, wrong = message.get("content"), "an answer whose fields are not as promised"
-            if content is not None and not isinstance(content, (str, list)):
-                wrong = f"content that is {_KINDS.get(type(content), 'an object')}"
-        case {"choices": [{**first}, *_]}:
-            wrong = f"a message that is {_KINDS.get(type(first.get('message')), 'null')}"
-        case {"choices": choices}:
-            wrong = f"choices that are {_KINDS.get(type(choices), 'null')}"
-        case {}:
-            wrong = "an object without an answer in it"
-        case _:
-            wrong = f"{_KINDS.get(type(value), 'null')} in place of an answer"
-    return wrong
+    return _misshaped(values[0])
+
+
+def _misshaped(value: Any) -> str:
+    """What is unlike OpenAI's chat completions in a JSON value, from the outside in."""
+    if not isinstance(value, dict):
+        return f"{_KINDS.get(type(value), 'null')} in place of an answer"
+    if error := value.get("error"):
+        cause = error.get("message") or error.get("code") if isinstance(error, dict) else error
+        words = " ".join(str(cause).split())[:_LONGEST].rstrip(".")
+        return f"an error with the status of an answer: {words}"
+    if "choices" not in value:
+        return "an object without an answer in it"
+    steps: tuple[tuple[Any, str, Any], ...] = (
+        ("choices", "choices that are", list),
+        (0, "a choice that is", dict),
+        ("message", "a message that is", dict),
+        ("content", "content that is", (str, list, NoneType)),
+    )
+    for key, words, kinds in steps:
+        if value == []:
+            return "an answer without choices"
+        value = value.get(key) if isinstance(value, dict) else value[0]
+        if not isinstance(value, kinds):
+            return f"{words} {_KINDS.get(type(value), 'null')}"
+    return "an answer whose fields are not as promised"

@@ -185,7 +185,7 @@ def test_requests_are_split_by_bytes(tmp_path, monkeypatch):
             super().__init__(given)
             self.max_bytes = 700
 
-    monkeypatch.setattr(batch_openai, "OpenAIBatches", Small)
+    monkeypatch.setitem(batch_openai.SERVICES, "openai", Small)
     with BatchServer() as server:
         collect(tmp_path, "openai", server)
     check_whole(tmp_path)
@@ -349,7 +349,7 @@ def test_a_budget_holds_back_what_would_pass_it(tmp_path):
 
 
 def test_what_is_not_under_way_is_confirmed_at_the_price_of_a_batch(tmp_path, monkeypatch):
-    monkeypatch.setattr("portrayal.collect.ask.budget.price_of", lambda _: Price(2.0, 8.0, "table"))
+    monkeypatch.setattr("portrayal.collect.ask.budget.price_of", lambda _: Price(2.0, 8.0))
     estimates = []
 
     def no(estimate):
@@ -483,12 +483,12 @@ KILLED = pytest.mark.fault(
     "kill -9 of a collection by batches, at any moment",
     "the same command goes on; no batch is lost and no request is handed in twice",
 )
-CRASHES = {  # what is about to be created is saved twice
+CRASHES = {
     "before anything was sent": (Submissions, "save", {"calls": 1, "after": True}),
-    "between creating and writing down": (Submissions, "save", {"calls": 3}),
-    "once it was written down": (Submissions, "save", {"calls": 3, "after": True}),
+    "between creating and writing down": (Submissions, "save", {"calls": 2}),
+    "once it was written down": (Submissions, "save", {"calls": 2, "after": True}),
     "while writing results": (Collection, "record", {"calls": 5}),
-    "once the results were written": (Submissions, "save", {"calls": 4}),
+    "once the results were written": (Submissions, "save", {"calls": 3}),
 }
 
 
@@ -510,7 +510,7 @@ def test_a_process_that_ends_at_a_step_loses_and_doubles_nothing(tmp_path, servi
 def test_a_process_that_ends_at_every_step_in_turn_loses_and_doubles_nothing(tmp_path, killed):
     with BatchServer(looks=2) as server:
         for calls in range(1, 30):
-            owner, name = ((Submissions, "save"), (Collection, "_append"))[calls % 2]
+            owner, name = ((Submissions, "save"), (Collection, "record"))[calls % 2]
             how = {"calls": calls // 2 + 1, "after": calls % 3 == 0}
             if not killed(owner, name, tmp_path, "openai", server, **how):
                 break
@@ -568,7 +568,7 @@ def test_a_batch_is_found_again_whatever_the_clock_said(
     with BatchServer(looks=2) as server:
         with monkeypatch.context() as patched:
             patched.setattr(
-                "portrayal.collect.ask.batch.store.time.time", lambda: true() + days * 86_400
+                "portrayal.collect.ask.batch.watching.time.time", lambda: true() + days * 86_400
             )
             assert killed(owner, name, tmp_path, service, server, **how)
         report = collect(tmp_path, service, server)

@@ -128,7 +128,7 @@ def test_texts_are_drawn_from_the_whole_distribution(folder):
 
 def test_the_same_batch_repeats_and_other_samples_or_seeds_do_not(folder):
     def texts(questions, **options):
-        provider = LocalProvider(folder, {"max_tokens": 20}, **options)
+        provider = LocalProvider(folder, {"max_tokens": 20, **options})
         return [answer.text for answer in ask_all(provider, questions)]
 
     batch = [("w1 w2", 0), ("w1 w2", 1), ("w3", 0)]

@@ -6,8 +6,8 @@ again and reading its results are each service's, because only there can a batch
 
 import io
 import json
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, Self
 
@@ -22,6 +22,7 @@ from pydantic_ai.models.batch import (
 )
 
 from portrayal.collect.ask.batch.store import (
+    BatchService,
     NotRunError,
     RefusedError,
     Result,
@@ -63,10 +64,8 @@ def sort_error(
     # `status_code` of OpenAI's and Anthropic's errors, `code` of Google's.
     codes = (getattr(error, name, None) for name in ("status_code", "code"))
     status = next((code for code in codes if isinstance(code, int)), None)
-    headers: Any = getattr(getattr(error, "response", None), "headers", None) or {}
-    wait = None
-    with suppress(TypeError, ValueError):
-        wait = float(headers.get("retry-after"))
+    headers: Any = getattr(getattr(error, "response", None), "headers", None)
+    wait = ModelHTTPError(status or 0, name, headers=headers).retry_after
     # An empty account also answers 429, and no waiting fills it
     if status == 429 and not any(word in words.casefold() for word in _QUOTA):
         return TryAgainError("rate_limit", message, wait)
@@ -136,6 +135,13 @@ class RemoteBatches:
     def size(self, request: EncodedBatchRequest) -> int:
         """Return the bytes that `request` adds to a batch."""
         return self._model.batch_request_size(request)
+
+    async def create(self, requests: Sequence[EncodedBatchRequest], mark: str) -> str:
+        """Create a batch, without retrying, and return its id; each custom id ends with `mark`."""
+        del mark
+        with self._sorted("creating a batch"):
+            batch: Batch = await self._model.batch_create(requests)
+        return batch.id
 
     async def check(self, submission: Submission) -> Batch:
         """Return the batch as it stands now."""
@@ -281,7 +287,13 @@ class OpenAIBatches(RemoteBatches):
         model: Any = self._model
         details = batch.provider_details or {}
         if details["status"] == "failed":
-            raise _failed(batch.id, details.get("errors", []))
+            errors = details.get("errors", [])
+            words = "; ".join(
+                str(error.get("message") or error.get("code")) for error in errors[:3]
+            )
+            if any(error.get("code") == _FULL for error in errors):
+                raise NotRunError(f"batch {batch.id} found the queue full: {words}")
+            raise RefusedError(f"batch {batch.id} was refused: {words or 'no reason was given'}.")
         results: list[BatchResult] = []
         for name in ("output_file_id", "error_file_id"):
             if not (file_id := details.get(name)):
@@ -304,37 +316,16 @@ def _result(line: dict[str, Any]) -> BatchResult:
         if status := _UNRUN.get(error.get("code") or ""):
             return BatchResult(custom_id=custom_id, status=status)
         response = {"status_code": 500, "body": {"error": error}}
-    if 200 <= response["status_code"] < 300:
-        body = json.dumps(response["body"])
-        return BatchResult(custom_id=custom_id, status="succeeded", body=body)
-    body = json.dumps({"status_code": response["status_code"], "body": response["body"]})
-    return BatchResult(custom_id=custom_id, status="errored", body=body)
-
-
-def _failed(batch_id: str, errors: Sequence[dict[str, Any]]) -> Exception:
-    """A batch whose input was refused as a whole; none of it ran."""
-    words = "; ".join(str(error.get("message") or error.get("code")) for error in errors[:3])
-    if any(error.get("code") == _FULL for error in errors):
-        return NotRunError(f"batch {batch_id} found the queue full: {words}")
-    return RefusedError(f"batch {batch_id} was refused: {words or 'no reason was given'}.")
+    succeeded = 200 <= response["status_code"] < 300
+    body = response["body"]
+    if not succeeded:
+        body = {"status_code": response["status_code"], "body": body}
+    status = "succeeded" if succeeded else "errored"
+    return BatchResult(custom_id=custom_id, status=status, body=json.dumps(body))
 
 
 class AnthropicBatches(RemoteBatches):
     """Anthropic's batches."""
-
-    async def create(self, requests: Sequence[EncodedBatchRequest], mark: str) -> str:
-        """Create a batch, without retrying, and return its id; each custom id ends with `mark`."""
-        del mark
-        model: Any = self._model
-        with self._sorted("creating a batch"):
-            betas = json.loads(requests[0].group).get("betas") or None
-            batch = await model.client.with_options(max_retries=0).beta.messages.batches.create(
-                requests=[
-                    {"custom_id": r.custom_id, "params": json.loads(r.body)} for r in requests
-                ],
-                **({"betas": betas} if betas else {}),
-            )
-            return str(batch.id)
 
     async def find(self, submission: Submission, skip: frozenset[str]) -> list[tuple[str, bool]]:
         """Return the batches that may be the submission, oldest first, and whether that is sure.
@@ -406,3 +397,11 @@ class GoogleBatches(RemoteBatches):
             if error.status_code in (429, 500, 503, 504):
                 raise NotRunError(f"batch {batch.id} did not run: {error}") from error
             raise RefusedError(f"batch {batch.id} was refused: {error}") from error
+
+
+SERVICES: Mapping[str, Callable[[RemoteModel], BatchService]] = {
+    "openai": OpenAIBatches,
+    "anthropic": AnthropicBatches,
+    "google": GoogleBatches,
+}
+"""Service → what makes its batches."""

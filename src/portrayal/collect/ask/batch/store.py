@@ -7,12 +7,10 @@ A provider has one where it has a method `batches()` that returns it; nothing el
 """
 
 import json
-import secrets
-import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, Self, cast
 
 from portrayal.collect.ask.provider import Answer, Provider, RejectedError, StopError, TryAgainError
 from portrayal.errors import OptionError, RunError
@@ -27,8 +25,7 @@ State = Literal["intended", "submitted", "done", "cancelled", "void"]
 _VERSION = 1
 
 
-@dataclass(frozen=True, slots=True)
-class BatchItem:
+class BatchItem(NamedTuple):
     """One request of a submission: its key, and the prompt and sample that the key stands for."""
 
     key: str
@@ -90,17 +87,11 @@ class Submissions:
         """Return every submission, oldest first."""
         return sorted(self._known.values(), key=lambda one: (one.made_at, one.mark))
 
-    def intend(self, mark: str, model: str, items: Iterable[BatchItem]) -> Submission:
-        """Write down that a batch is about to be created."""
-        submission = Submission(mark, model, "intended", tuple(items), made_at=time.time())
-        return self.save(submission)
-
     def save(self, submission: Submission, **changes: Any) -> Submission:
         """Write a submission with `changes`; when this returns, a killed process keeps it."""
         saved = replace(submission, **changes)
         self.folder.mkdir(parents=True, exist_ok=True)
         content = {"version": _VERSION, **asdict(saved)}
-        content["items"] = [[item.key, item.prompt_id, item.sample] for item in saved.items]
         try:
             # Whole or not at all: half a file would hide a batch that is being paid for
             write_atomically(
@@ -113,11 +104,6 @@ class Submissions:
             ) from error
         self._known[saved.mark] = saved
         return saved
-
-
-def new_mark() -> str:
-    """Return a name for a submission that no other one has."""
-    return secrets.token_hex(6)
 
 
 def _read(path: Path) -> Submission:

@@ -16,6 +16,7 @@ import time
 from collections import Counter, defaultdict
 from contextlib import suppress
 from dataclasses import replace
+from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from portrayal.collect.ask.batch.store import (
@@ -26,7 +27,6 @@ from portrayal.collect.ask.batch.store import (
     Result,
     Submission,
     Submissions,
-    new_mark,
 )
 from portrayal.collect.ask.collection import Request
 from portrayal.collect.ask.limits import KEPT
@@ -96,7 +96,7 @@ class Batches:
             (n for n in (service.max_requests, loop.retry.max_requests) if n), default=math.inf
         )
         room = math.inf if service.max_bytes is None else service.max_bytes
-        mark, size = new_mark(), 0
+        mark, size = token_hex(6), 0
         group: list[tuple[Request, EncodedBatchRequest]] = []
         while not loop.stop.is_set() and (request := loop.take()) is not None:
             encoded = await service.encode(f"{request.key}-{mark}", *request.prompt.asked)
@@ -104,7 +104,7 @@ class Batches:
             if group and (len(group) >= most or size + added > room):
                 await self._create(mark, group)
                 # The request goes into the next batch, whose mark its id must carry.
-                mark, size, group = new_mark(), 0, []
+                mark, size, group = token_hex(6), 0, []
                 encoded = await service.encode(f"{request.key}-{mark}", *request.prompt.asked)
             group.append((request, encoded))
             size += added
@@ -114,10 +114,10 @@ class Batches:
     async def _create(self, mark: str, group: "list[tuple[Request, EncodedBatchRequest]]") -> None:
         """Create one batch, and have it watched."""
         loop = self._loop
-        items = [BatchItem(r.key, r.prompt.prompt_id, r.sample) for r, _ in group]
+        items = tuple(BatchItem(r.key, r.prompt.prompt_id, r.sample) for r, _ in group)
         # On disk before anything is sent: from here on a killed process leaves a trace
-        one = self._save(self._store.intend(mark, self._service.name, items))
-        loop.peak = max(loop.peak, loop.in_progress)
+        made_at = time.time()
+        one = self._save(Submission(mark, self._service.name, "intended", items, made_at=made_at))
         while True:
             sent_at = time.monotonic()
             try:

@@ -8,10 +8,8 @@ import asyncio
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from portrayal.collect.ask.provider import (
     Answer,
@@ -25,10 +23,6 @@ from portrayal.collect.reasoning import without_reasoning
 from portrayal.errors import DataError
 from portrayal.models.loading import load_transformer
 
-if TYPE_CHECKING:
-    pass
-
-
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -41,7 +35,7 @@ class Gatherer(Generic[Item, Result]):
     work
         Takes the items of a batch in their order of arrival and returns as many results in the
         same order; an exception in a result's place is raised to its own caller only. It runs in
-        one thread, never twice at the same time.
+        a thread, never twice at the same time.
     size
         Most items in a batch.
     window
@@ -57,70 +51,45 @@ class Gatherer(Generic[Item, Result]):
     ) -> None:
         self._work, self._size, self._window = work, size, window
         self._waiting: deque[tuple[Item, asyncio.Future[Result]]] = deque()
-        self._thread: ThreadPoolExecutor | None = None
+        self._batch: list[tuple[Item, asyncio.Future[Result]]] = []
         self._task: asyncio.Task[None] | None = None
-        self._full = asyncio.Event()
 
     async def ask(self, item: Item) -> Result:
         """Return the result of `item`, worked on with whatever else is asked meanwhile."""
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[Result] = loop.create_future()
+        future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         self._waiting.append((item, future))
-        if len(self._waiting) >= self._size:
-            self._full.set()
         if self._task is None or self._task.done():
-            self._full = asyncio.Event()
-            self._task = loop.create_task(self._serve())
+            self._task = asyncio.create_task(self._serve())
         return await future
 
     async def close(self) -> None:
-        """Drop what waits and end the thread once the batch in hand is done; `ask` begins anew."""
-        if self._task is not None:
-            self._task.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._task
-        for _, future in self._waiting:
+        """Drop what waits, and end once the batch in hand is done; `ask` begins anew."""
+        for _, future in (*self._batch, *self._waiting):
             future.cancel()
-        self._waiting.clear()
-        thread, self._thread = self._thread, None
-        if thread is not None:
-            await asyncio.to_thread(thread.shutdown, cancel_futures=True)
+        if self._task is not None:
+            await self._task
 
     async def _serve(self) -> None:
         while self._waiting:
             if len(self._waiting) < self._size:
-                self._full.clear()
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(self._full.wait(), self._window)
-            batch: list[tuple[Item, asyncio.Future[Result]]] = []
-            while self._waiting and len(batch) < self._size:
-                item, future = self._waiting.popleft()
-                if not future.done():  # its caller still waits
-                    batch.append((item, future))
-            if batch:
-                await self._answer(batch)
-
-    async def _answer(self, batch: list[tuple[Item, "asyncio.Future[Result]"]]) -> None:
-        items = [item for item, _ in batch]
-        loop = asyncio.get_running_loop()
-        if self._thread is None:
-            self._thread = ThreadPoolExecutor(1, thread_name_prefix="portrayal-local")
-        results: Sequence[Result | Exception]
-        try:
-            results = await loop.run_in_executor(self._thread, self._work, items)
-        except asyncio.CancelledError:
-            for _, future in batch:
-                future.cancel()
-            raise
-        except Exception as error:
-            results = [error] * len(batch)  # nobody knows whose item it was
-        for (_, future), result in zip(batch, results, strict=True):
-            if future.done():
-                continue
-            if isinstance(result, Exception):
-                future.set_exception(result)
-            else:
-                future.set_result(result)
+                await asyncio.sleep(self._window)
+            n = min(self._size, len(self._waiting))
+            taken = [self._waiting.popleft() for _ in range(n)]
+            self._batch = [pair for pair in taken if not pair[1].done()]  # its caller still waits
+            items = [item for item, _ in self._batch]
+            results: Sequence[Result | Exception]
+            try:
+                results = await asyncio.to_thread(self._work, items) if items else ()
+            except Exception as error:
+                results = [error] * len(items)  # nobody knows whose item it was
+            for (_, future), result in zip(self._batch, results, strict=True):
+                if future.done():
+                    continue
+                if isinstance(result, Exception):
+                    future.set_exception(result)
+                else:
+                    future.set_result(result)
+        self._batch = []
 
 
 def out_of_memory(error: BaseException) -> bool:
@@ -185,27 +154,22 @@ class LocalModel:
         # The template writes the special tokens; a second set would be an odd prompt
         return list(self.tokenizer(text, add_special_tokens=False)["input_ids"])
 
-    @property
-    def context(self) -> int | None:
-        """Most tokens of prompt and answer together; None where the config does not say."""
-        length = getattr(self.model.config.get_text_config(), "max_position_embeddings", None)
-        return length if isinstance(length, int) and length > 0 else None
-
     def room(self, tokens: Sequence[int], most: int) -> int:
-        """Return how many tokens the answer may have.
+        """Return how many tokens the answer may have, of `most` and of the model's context.
 
         Raises
         ------
         RejectedError
             When the prompt is empty or fills the context.
         """
-        space = most if self.context is None else self.context - len(tokens)
-        if not tokens or space < 1:
+        length = getattr(self.model.config.get_text_config(), "max_position_embeddings", None)
+        context = length if isinstance(length, int) and length > 0 else len(tokens) + most
+        if not 0 < len(tokens) < context:
             raise RejectedError(
-                f"{self.name}: the prompt has {len(tokens)} tokens; expected 1 to "
-                f"{(self.context or 2) - 1}, so that the context has room for an answer."
+                f"{self.name}: the prompt has {len(tokens)} tokens; expected 1 to {context - 1}, "
+                "so that the context has room for an answer."
             )
-        return min(most, space)
+        return min(most, context - len(tokens))
 
     def generate(self, rows: Sequence[Sequence[int]], room: int, seed: int) -> list[Answer]:
         """Sample one answer for each row of prompt tokens.
@@ -247,20 +211,18 @@ class LocalModel:
             )
         if self.stop.is_set():
             raise TryAgainError("connection", f"{self.name}: the generation was stopped.")
-        answers = output[:, width:].tolist()
-        return [self._answer(p, a, room, ends) for p, a in zip(rows, answers, strict=True)]
-
-    def _answer(
-        self, prompt: Sequence[int], tokens: list[int], room: int, ends: Sequence[int]
-    ) -> Answer:
-        """Cut one row at its first end token; what a row holds after that is padding."""
-        length = next((n for n, token in enumerate(tokens) if token in ends), None)
-        reason: FinishReason = "length" if length is None and len(tokens) == room else "stop"
-        answer_tokens = tokens[:length]
-        used = Usage(len(prompt), len(answer_tokens) + (length is not None))
-        came = self.tokenizer.decode(answer_tokens, skip_special_tokens=True)
-        text = without_reasoning(came)
-        return Answer(text, reason, used, self.name, reasoning=len(came) - len(text))
+        answers = []
+        for prompt, row in zip(rows, output[:, width:].tolist(), strict=True):
+            # Cut at its first end token; what a row holds after that is padding.
+            length = next((n for n, token in enumerate(row) if token in ends), None)
+            reason: FinishReason = "length" if length is None and len(row) == room else "stop"
+            answer_tokens = row[:length]
+            usage = Usage(len(prompt), len(answer_tokens) + (length is not None))
+            came = self.tokenizer.decode(answer_tokens, skip_special_tokens=True)
+            text = without_reasoning(came)
+            reasoning = len(came) - len(text)
+            answers.append(Answer(text, reason, usage, self.name, reasoning=reasoning))
+        return answers
 
 
 PURPOSE, EXTRA = "asking a local model", "local"

@@ -12,7 +12,8 @@ import asyncio
 import hashlib
 import json
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
@@ -32,18 +33,14 @@ from portrayal.validate import check_count, check_seed
 
 MAX_TOKENS = 1024
 """Most tokens of an answer where the user sets none."""
+_WINDOW = 0.05
+"""Seconds to wait for more prompts while a batch is not full."""
 
 
 class _Question(NamedTuple):
     prompt: str
-    sample: int | None
+    sample: int
     system: str = ""
-
-
-class _PromptRow(NamedTuple):
-    place: int
-    tokens: list[int]
-    room: int
 
 
 class LocalProvider:
@@ -58,10 +55,6 @@ class LocalProvider:
         `seed`, and `system` (a system prompt).
     batch_size
         Most prompts in one `generate` call; halved for good when memory runs out.
-    window
-        Seconds to wait for more prompts while a batch is not full.
-    seed
-        Start of every random stream; part of `parameters`.
     device, dtype
         See `portrayal.collect.ask.local.model.load`.
 
@@ -79,8 +72,6 @@ class LocalProvider:
         parameters: Mapping[str, Any] | None = None,
         *,
         batch_size: int = 16,
-        window: float = 0.05,
-        seed: int = 0,
         device: str = "auto",
         dtype: str = "auto",
     ) -> None:
@@ -88,32 +79,23 @@ class LocalProvider:
             raise missing_extra(PURPOSE, EXTRA)
         self.name = f"local:{path}"
         settings = dict(parameters or {})
-        narrow = {name: settings.pop(name) for name in ("top_k",) if settings.get(name) is not None}
-        settings = {"max_tokens": MAX_TOKENS, "seed": seed, **check_parameters(self.name, settings)}
-        narrow = {name: check_count(name, value) for name, value in narrow.items()}
+        top_k = settings.pop("top_k", None)
+        narrow = {} if top_k is None else {"top_k": check_count("top_k", top_k)}
+        settings = {"max_tokens": MAX_TOKENS, "seed": 0, **check_parameters(self.name, settings)}
         self.parameters: Mapping[str, Any] = {**settings, **narrow}
         self._size = check_count("batch_size", batch_size, minimum=1)
-        self._room = settings["max_tokens"]
         check_seed(settings["seed"])
-        names = [name for name in ("temperature", "top_p") if name in settings]
-        sampling: dict[str, Any] = {name: settings[name] for name in names}
-        self._load: Callable[[], LocalModel] = lambda: load(
-            path,
-            sampling={**sampling, **narrow},
-            system=settings.get("system", ""),
-            device=device,
-            dtype=dtype,
+        sampling = {n: settings[n] for n in ("temperature", "top_p") if n in settings} | narrow
+        system = settings.get("system", "")
+        self._load = partial(
+            load, path, sampling=sampling, system=system, device=device, dtype=dtype
         )
         self._model: LocalModel | None = None
-        self._process = secrets.randbits(64)
-        self._asked = 0
-        self._gather: Gatherer[_Question, Answer] = Gatherer(
-            self._answer, size=batch_size, window=window
-        )
+        self._gather = Gatherer(self._answer, size=batch_size, window=_WINDOW)
 
     async def ask(self, prompt: str, system: str = "") -> Answer:
-        """Answer one prompt together with those asked at the same time; see `ask_sample`."""
-        return await self._gather.ask(_Question(prompt, None, system))
+        """Answer one prompt together with those asked at the same time, from a new stream."""
+        return await self.ask_sample(prompt, secrets.randbits(63), system)
 
     async def ask_sample(self, prompt: str, sample: int, system: str = "") -> Answer:
         """Answer one prompt for its sample number `sample`, which starts its random stream.
@@ -136,24 +118,43 @@ class LocalProvider:
         await asyncio.to_thread(free_memory)
 
     def _answer(self, questions: Sequence[_Question]) -> list[Answer | Exception]:
-        """Answer a batch; runs in the gatherer's thread."""
+        """Answer a batch, fewer at once for good when memory runs out; runs in a thread."""
         results: dict[int, Answer | Exception] = {}
-        # Rows with the same room are answered together, so that a long prompt cuts no other short.
-        rows: dict[int, list[_PromptRow]] = {}
-        if self._model is None:
-            self._model = self._load()
+        model = self._model = self._model or self._load()
         try:
-            for index, question in enumerate(questions):
-                tokens = self._model.encode(question.prompt, question.system)
+            tokens = [model.encode(question.prompt, question.system) for question in questions]
+            # Rows with the same room are answered together, so that a long prompt cuts no other.
+            rows_by_room: dict[int, list[int]] = {}
+            for row, prompt_tokens in enumerate(tokens):
                 try:
-                    room = self._model.room(tokens, self._room)
+                    room = model.room(prompt_tokens, self.parameters["max_tokens"])
                 except RejectedError as error:
-                    results[index] = error
+                    results[row] = error
                 else:
-                    rows.setdefault(room, []).append(_PromptRow(index, tokens, room))
-            for alike in rows.values():
-                for part, answers in self._halving(self._model, questions, alike):
-                    results.update(zip((row.place for row in part), answers, strict=True))
+                    rows_by_room.setdefault(room, []).append(row)
+            for room, todo in rows_by_room.items():
+                while todo:
+                    part = todo[: self._size]
+                    # The seed is that of its prompts and samples.
+                    batch = [self.name, dict(self.parameters), *(questions[row] for row in part)]
+                    content = json.dumps(batch, sort_keys=True).encode()
+                    digest = hashlib.blake2b(content, digest_size=8).digest()
+                    seed = int.from_bytes(digest) >> 1
+                    answers: Sequence[Answer | Exception] | None = None
+                    try:
+                        answers = model.generate([tokens[row] for row in part], room, seed)
+                    except (RuntimeError, MemoryError) as error:
+                        if not out_of_memory(error):
+                            raise
+                    if answers is None:
+                        free_memory()  # outside the handler, which keeps the failed batch alive
+                        if len(part) > 1:
+                            self._size = len(part) // 2
+                            continue
+                        reason = f"{self.name}: one prompt alone does not fit into memory."
+                        answers = [RejectedError(reason)]
+                    results.update(zip(part, answers, strict=True))
+                    del todo[: len(part)]
         except PortrayalError:
             raise
         except Exception as error:  # a chat template or a device that fails, fails for all
@@ -162,38 +163,6 @@ class LocalProvider:
                 "Try another device or dtype, or another model."
             ) from error
         return [results[index] for index in range(len(questions))]
-
-    def _halving(
-        self, model: LocalModel, questions: Sequence[_Question], rows: list[_PromptRow]
-    ) -> Iterator[tuple[list[_PromptRow], Sequence[Answer | Exception]]]:
-        """Yield rows with their answers, fewer at once for good when memory runs out."""
-        todo = list(rows)
-        while todo:
-            part = todo[: self._size]
-            # The seed is that of its prompts and samples, or one never to be met again.
-            batch = [questions[row.place] for row in part]
-            parts: list[Any] = [self.name, dict(self.parameters), *batch]
-            if any(question.sample is None for question in batch):
-                self._asked += 1
-                parts += [self._process, self._asked]
-            digest = hashlib.blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=8)
-            seed = int.from_bytes(digest.digest()) >> 1
-            try:
-                answers = model.generate([row.tokens for row in part], part[0].room, seed)
-            except (RuntimeError, MemoryError) as error:
-                if not out_of_memory(error):
-                    raise
-                trouble = RejectedError(f"{self.name}: one prompt alone does not fit into memory.")
-            else:
-                yield part, answers
-                todo = todo[len(part) :]
-                continue
-            free_memory()  # outside the handler, which keeps the failed batch alive
-            if len(part) == 1:
-                yield part, [trouble]
-                todo = todo[1:]
-            else:
-                self._size = len(part) // 2
 
 
 def local(model: str, base_url: str | None, parameters: Mapping[str, Any]) -> LocalProvider:
