@@ -36,7 +36,7 @@ from portrayal.annotate.agency.linear import (
     write_linear,
 )
 from portrayal.annotate.agency.rows import agency_sentences
-from portrayal.stats import cohens_kappa, fleiss_kappa
+from portrayal.stats.agreement import cohens_kappa, fleiss_kappa
 
 DRAWN = {"labe/chatgpt_bios.csv": 400, "labe/chatgpt_professor.csv": 140, "lac/train.csv": 60}
 """Sentences of each file in the sample."""

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats import inter_rater
 
-from portrayal.stats import (
+from portrayal.stats import cluster_weights
+from portrayal.stats.agreement import (
     beyond_chance,
     bias_index,
-    cluster_weights,
     cohen_parts,
     cohens_kappa,
     fleiss_kappa,

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portrayal.stats import fleiss_kappa
+from portrayal.stats.agreement import fleiss_kappa
 
 # Fourteen raters, ten items, five categories: the worked example in common use, kappa 0.210.
 EXAMPLE = [

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portrayal.stats import e_bh, latest_change
-from portrayal.stats.anytime import EXPECTED, WOBBLE
+from portrayal.stats import latest_change
+from portrayal.stats.anytime import EXPECTED, WOBBLE, e_bh
 from support import matrix
 
 

@@ -10,9 +10,17 @@ from scipy.stats import fisher_exact
 from statsmodels.stats.contingency_tables import StratifiedTable
 from statsmodels.stats.multitest import multipletests
 
-from portrayal.stats import benjamini_yekutieli, fisher_p, infer_lifts, within_lifts
-from portrayal.stats.association import ALL_UNITS, NO_ATTRIBUTE, PairCounts, lift, overall_lifts
+from portrayal.stats import fisher_p, within_lifts
+from portrayal.stats.association import (
+    ALL_UNITS,
+    NO_ATTRIBUTE,
+    PairCounts,
+    infer_lifts,
+    lift,
+    overall_lifts,
+)
 from portrayal.stats.clustered import NO_UNITS, ONE_PROMPT, TOO_FEW
+from portrayal.stats.p_values import benjamini_yekutieli
 
 # Stories of six groups (rows) with five attributes: with the attribute, and without it.
 PLANTED = np.array(

@@ -8,13 +8,13 @@ from scipy import stats
 
 from portrayal.stats import (
     crossed_differences,
-    find_blocks,
-    infer_crossed,
     infer_differences,
     infer_means,
     infer_variance,
     matched_differences,
 )
+from portrayal.stats.blocks import find_blocks
+from portrayal.stats.clustered import infer_crossed
 from portrayal.stats.variance import variance_bounds
 
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 from statsmodels.stats.proportion import proportion_confint
 
-from portrayal.stats import chance_p, chance_range, clopper_pearson, count_by_chance, upper_of_none
+from portrayal.stats import upper_of_none
+from portrayal.stats.proportions import chance_p, chance_range, clopper_pearson, count_by_chance
 
 
 @given(n=st.integers(1, 2000), share=st.floats(0, 1), level=st.floats(0.5, 0.999))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from portrayal.stats import clustered_log_odds, informative_prior, log_odds
+from portrayal.stats.log_odds import clustered_log_odds, informative_prior, log_odds
 
 
 def test_an_example_worked_by_hand() -> None:

@@ -6,15 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ttest_1samp
 
-from portrayal.stats import (
-    clustered_changes,
-    exchange_test,
-    infer_contrasts,
-    paired_changes,
-    paired_shares,
-)
+from portrayal.stats import clustered_changes, infer_contrasts, paired_changes, paired_shares
 from portrayal.stats.contrasts import TwoSides
-from portrayal.stats.paired import difference_parts, ratio_parts
+from portrayal.stats.paired import difference_parts, exchange_test, ratio_parts
 from portrayal.types import FloatArray
 
 

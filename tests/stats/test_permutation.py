@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portrayal.stats import not_refused, permutation_range, shuffle_within
+from portrayal.stats import permutation_range, shuffle_within
+from portrayal.stats.resampling import not_refused
 
 LABELLED = st.lists(st.tuples(st.integers(0, 3), st.integers(-2, 5)), max_size=40)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from portrayal.stats import rank_ranges
+from portrayal.stats.p_values import rank_ranges
 from portrayal.stats.tails import t_isf
 
 

@@ -17,7 +17,8 @@ from portrayal.measure.corrected import IMPOSSIBLE, HandSums
 from portrayal.measure.scored import ScoredUnits
 from portrayal.raters.labels import YES, Labels, settled
 from portrayal.records import Interval, Null
-from portrayal.stats import benjamini_hochberg, chance_p, chance_range, count_by_chance, wilson
+from portrayal.stats import benjamini_hochberg, wilson
+from portrayal.stats.proportions import chance_p, chance_range, count_by_chance
 
 EVERYONE = "all texts"
 """The group where a project names none."""

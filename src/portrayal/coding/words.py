@@ -14,14 +14,8 @@ from portrayal.coding.documents import Counts, Documents
 from portrayal.errors import OptionError
 from portrayal.measure import Scope
 from portrayal.records import ALL
-from portrayal.stats import (
-    benjamini_hochberg,
-    clustered_log_odds,
-    divide,
-    informative_prior,
-    log_odds,
-    shuffle_within,
-)
+from portrayal.stats import benjamini_hochberg, divide, shuffle_within
+from portrayal.stats.log_odds import clustered_log_odds, informative_prior, log_odds
 from portrayal.stats.tails import t_isf, t_sf
 from portrayal.types import BoolArray, FloatArray
 

@@ -9,12 +9,14 @@ import numpy as np
 from portrayal.measure.clustered import BUCKETS, bucket, is_bucket, sums_by
 from portrayal.records import FEW_PEOPLE, TEXTS_ALONE, Form, PromptScores
 from portrayal.run import Run
-from portrayal.stats import divide, fixed_changes, within_variance
+from portrayal.stats import divide
+from portrayal.stats.clustered import within_variance
 from portrayal.stats.contrasts import Contrasts
 from portrayal.stats.paired import (
     Changed,
     clustered_changes,
     difference_parts,
+    fixed_changes,
     paired_changes,
     paired_shares,
     ratio_parts,

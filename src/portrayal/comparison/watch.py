@@ -30,7 +30,8 @@ from portrayal.measure.scope import of_each_model, stated_changes
 from portrayal.records import ALL, THESE, Population
 from portrayal.reference.labels import FactorLabels
 from portrayal.run import Run, read_prompts
-from portrayal.stats import e_bh, latest_change
+from portrayal.stats import latest_change
+from portrayal.stats.anytime import e_bh
 from portrayal.types import FloatArray
 from portrayal.validate import check_level
 

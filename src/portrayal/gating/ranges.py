@@ -9,14 +9,8 @@ import numpy as np
 from portrayal.comparison import measured, sums_of
 from portrayal.records import LIKE_THESE, THESE, Population
 from portrayal.run import Run
-from portrayal.stats import (
-    infer_differences,
-    infer_fixed_shares,
-    infer_influences,
-    infer_means,
-    infer_shares,
-)
-from portrayal.stats.clustered import Clustered
+from portrayal.stats import infer_differences, infer_fixed_shares, infer_means, infer_shares
+from portrayal.stats.clustered import Clustered, infer_influences
 from portrayal.stats.contrasts import RatioScore, TwoSides, too_few_prompts
 from portrayal.stats.design_effect import effective_number
 from portrayal.types import FloatArray

@@ -36,17 +36,10 @@ from portrayal.records import (
     Test,
 )
 from portrayal.registry import Component
-from portrayal.stats import (
-    infer_differences,
-    infer_fixed_shares,
-    infer_means,
-    infer_shares,
-    too_few_prompts,
-    wilson,
-)
+from portrayal.stats import infer_differences, infer_fixed_shares, infer_means, infer_shares, wilson
 from portrayal.stats.clustered import Clustered
 from portrayal.stats.clustered import sums_by as sums_by  # noqa: PLC0414 (its door here)
-from portrayal.stats.contrasts import Contrasts, TwoSides, infer_contrasts
+from portrayal.stats.contrasts import Contrasts, TwoSides, infer_contrasts, too_few_prompts
 from portrayal.stats.design_effect import effective_number
 from portrayal.stats.tails import normal_isf
 from portrayal.stats.two_phase import Over, TwoPhase, infer_two_phase, infer_two_phase_contrast
@@ -148,6 +141,12 @@ class Ratios(Inference):
         counted, df = score != 0.0, float(self.contrasts.df[i])
         names = tuple(compress(clusters, counted))
         return PromptScores(names, score[counted], within, len(clusters), df)
+
+    def holding(self, value: FloatArray) -> "Ratios":
+        """Return the same with other values, which lie within the intervals, or at their ends."""
+        low, high = np.fmin(self.low, value), np.fmax(self.high, value)
+        low, high = (np.where(np.isnan(self.low), np.nan, bound) for bound in (low, high))
+        return replace(self, value=value, low=low, high=high)
 
     def null(self, i: int, scope: Scope) -> Null:
         """The ratios of group `i` that the test does not reject as 1."""

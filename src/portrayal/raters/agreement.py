@@ -17,13 +17,12 @@ import numpy.typing as npt
 from portrayal.raters.labels import NO, Label, Labels, folded, settled
 from portrayal.raters.labels import YES as GIVEN
 from portrayal.records import Interval
-from portrayal.stats import (
+from portrayal.stats import cluster_weights, expanded_percentile, wilson
+from portrayal.stats.agreement import (
     beyond_chance,
     bias_index,
-    cluster_weights,
     cohen_parts,
     cohens_kappa,
-    expanded_percentile,
     fleiss_parts,
     kappa_without_bias,
     krippendorff_alpha,
@@ -31,7 +30,6 @@ from portrayal.stats import (
     percent_agreement,
     prevalence_index,
     specific_agreement,
-    wilson,
 )
 from portrayal.types import BoolArray, FloatArray, IntArray
 from portrayal.validate import check_count, check_level, check_seed

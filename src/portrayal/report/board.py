@@ -17,7 +17,7 @@ from portrayal.errors import OptionError, PortrayalError
 from portrayal.report.findings import STATISTICS
 from portrayal.report.first import kept_findings
 from portrayal.run.directory import Run
-from portrayal.stats import rank_ranges
+from portrayal.stats.p_values import rank_ranges
 
 __all__ = ["Board", "BoardRow", "read_board"]
 

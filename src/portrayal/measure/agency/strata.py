@@ -25,9 +25,9 @@ from portrayal.measure.agency.texts import (
 from portrayal.measure.scope import Scope
 from portrayal.measure.scored import ScoredUnits
 from portrayal.records import ALL, OUTCOMES, UNITS
-from portrayal.stats import divide, find_blocks, shuffle_within
+from portrayal.stats import divide, shuffle_within
 from portrayal.stats._arguments import divide_or_zero
-from portrayal.stats.blocks import Blocks
+from portrayal.stats.blocks import Blocks, find_blocks
 from portrayal.stats.clustered import sums_by
 from portrayal.types import BoolArray, FloatArray, IntArray
 

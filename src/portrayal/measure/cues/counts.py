@@ -13,7 +13,8 @@ from portrayal.measure.scope import Scope
 from portrayal.measure.stories.tally import ROLES
 from portrayal.records import ALL, OUTCOMES, Estimate, Interval
 from portrayal.registry import Component
-from portrayal.stats import clopper_pearson, upper_of_none
+from portrayal.stats import upper_of_none
+from portrayal.stats.proportions import clopper_pearson
 from portrayal.types import FloatArray
 
 NAME = "cue_counts.v1"

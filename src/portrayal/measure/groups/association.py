@@ -32,9 +32,10 @@ from portrayal.measure.scope import Scope
 from portrayal.measure.scored import ScoredUnits
 from portrayal.records import ALL, Estimate, Null, Status, Test
 from portrayal.registry import Component
-from portrayal.stats import benjamini_yekutieli, divide, fisher_p, infer_lifts
-from portrayal.stats.association import PairCounts
+from portrayal.stats import divide, fisher_p
+from portrayal.stats.association import PairCounts, infer_lifts
 from portrayal.stats.clustered import Clustered
+from portrayal.stats.p_values import benjamini_yekutieli
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 WITHIN = "texts exchanged within prompts; t over prompts; the larger p"

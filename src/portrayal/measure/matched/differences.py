@@ -44,7 +44,8 @@ from portrayal.records import (
 from portrayal.reference.labels import people_words
 from portrayal.registry import Component
 from portrayal.run.pages import number as digits
-from portrayal.stats import divide, exchange_test, infer_fixed_means
+from portrayal.stats import divide, infer_fixed_means
+from portrayal.stats.paired import exchange_test
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 SAME_SCORES = "both halves of every {cluster} score alike"

@@ -44,7 +44,8 @@ from portrayal.measure.pairs.table import (
 )
 from portrayal.measure.scope import Scope
 from portrayal.records import ALL, Estimate, Null, Status, Test
-from portrayal.stats import divide, inverted_toward_null, not_refused, permutation_range
+from portrayal.stats import divide, inverted_toward_null, permutation_range
+from portrayal.stats.resampling import not_refused
 from portrayal.types import BoolArray, FloatArray
 
 Values = Callable[[Level, FloatArray, FloatArray], FloatArray]

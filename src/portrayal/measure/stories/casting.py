@@ -102,10 +102,8 @@ def _of_scenario(
         tested=False,
         form=None,
         statistic="share",
-        strata=stratum.labels,
-        n_texts=stratum.n_texts,
         n_clusters=n_prompts,
-        exclusions=stratum.exclusions,
+        **stratum.fields,
     )
 
 

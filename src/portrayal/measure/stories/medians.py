@@ -134,9 +134,7 @@ def _representation(
         fields_of,
         form=None,
         statistic="ratio",
-        strata=pooled.labels,
-        n_texts=pooled.n_texts,
-        exclusions=pooled.exclusions,
+        **pooled.fields,
         instruments={"baseline": baseline.name},
     )
 
@@ -198,9 +196,7 @@ def _subordination(tally: Tally, domain: _Domain, scope: Scope) -> Iterator[Esti
         fields_of,
         form=None,
         statistic="ratio",
-        strata=pooled.labels,
-        n_texts=pooled.n_texts,
-        exclusions=pooled.exclusions,
+        **pooled.fields,
     )
 
 

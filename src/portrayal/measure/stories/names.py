@@ -216,16 +216,14 @@ def _counts(
         yield scope.estimate(
             COMMON_NAMES,
             statistic="count",
-            strata={**stratum.labels, "role": ROLES[role]},
+            **replace(stratum, labels_beside={"role": ROLES[role]}).fields,
             group={**row.group, "name": tally.names[row.name]},
             value=float(counts[:, i].sum()),
             interval=inferred.interval(i, scope),
             status=inferred.status(i, test=False),
             null=null,
-            n_texts=stratum.n_texts,
             n_units=total,
             n_clusters=n_clusters,
-            exclusions=stratum.exclusions,
             details={
                 "likelihood_of_name": row.likelihood,
                 **{OTHER + r: x for r, x in zip(tally.races, row.others, strict=True) if x > MUCH},
@@ -297,16 +295,14 @@ def likelihood_histogram(
                     yield scope.estimate(
                         LIKELIHOOD_HISTOGRAM,
                         statistic="count",
-                        strata=stratum.labels,
+                        **stratum.fields,
                         group=group | ({"gender": gender} if gender else {}),
                         value=None if reason else float(counts[:, i].sum()),
                         interval=None if reason else inferred.interval(i, scope),
                         status=Status() if reason else inferred.status(i, test=False),
                         null=nulls[i],
-                        n_texts=stratum.n_texts,
                         n_units=n,
                         n_clusters=n_clusters,
-                        exclusions=stratum.exclusions,
                         undefined=reason,
                     )
 

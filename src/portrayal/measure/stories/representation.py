@@ -135,9 +135,7 @@ def share_ratios(
         own,
         scale=1.0 / against.starred,
         statistic="ratio",
-        strata=stratum.labels,
-        n_texts=stratum.n_texts,
-        exclusions=stratum.exclusions,
+        **stratum.fields,
     )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -46,6 +47,11 @@ class Stratum:
     def labels(self) -> dict[str, str]:
         """The stratum's labels by attribute."""
         return {"domain": self.domain, "model": self.model, **self.labels_beside}
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """Fields of every estimate of the stratum, for `estimates_of`."""
+        return {"strata": self.labels, "n_texts": self.n_texts, "exclusions": self.exclusions}
 
     def has(self, prompt: IntArray, model: IntArray) -> BoolArray:
         """Which rows with these prompt and model codes lie in the stratum, shape (n,)."""

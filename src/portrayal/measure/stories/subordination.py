@@ -39,9 +39,9 @@ from portrayal.stats import (
     katz_log,
     ratio,
     score_ratio_test,
-    without_interaction,
     z_from_interval,
 )
+from portrayal.stats.contrasts import without_interaction
 from portrayal.types import FloatArray
 
 SCORE = "score test of two shares, characters independent"
@@ -84,6 +84,8 @@ def role_ratios(
     stratum: Stratum,
     scope: Scope,
     fields_of: RoleFields | None = None,
+    *,
+    weighted: bool = False,
 ) -> Iterator[Estimate]:
     """Yield the ratio of each group's share in the subordinate role to that in the dominant one.
 
@@ -96,31 +98,28 @@ def role_ratios(
         ratio inf.
     fields_of
         What is the measure's own.
+    weighted
+        Whether people of large prompts count less (`stats.contrasts.TwoSides.weighted`): a
+        population of people drawn by prompt rather than one by one. Counts in `details` are of
+        people as they are, the shares of people as weighted.
     """
-    fields_of = fields_of or RoleFields()
-    sides, margins = sums.sides, fields_of.margins
-    counts = [values.sum(0) for values in (sides.upper, sides.n_upper, sides.lower, sides.n_lower)]
+    fields_of, plain = fields_of or RoleFields(), sums.sides
+    counts = [values.sum(0) for values in (plain.upper, plain.n_upper, plain.lower, plain.n_lower)]
     added = np.where((counts[0] > 0) & (counts[2] > 0), 0.0, fields_of.smoothing)
     # Laplace: one more of the group and one of the others, so totals grow by two.
     a, n, b, m = (x + times * added for x, times in zip(counts, (1, 2, 1, 2), strict=True))
-    ratios = sums.ratios(scope)
-    beyond = np.full(a.shape, np.nan)
-    if margins is not None:
+    if weighted:
+        sums = GroupSums.of_sides(sums.clusters, sums.groups, plain.weighted())
+    sides, ratios, beyond = sums.sides, sums.ratios(scope), np.full(a.shape, np.nan)
+    if fields_of.margins is not None and not weighted:
+        margins = fields_of.margins
         finite = np.isfinite(margins) & (margins > 0)
-        tested = np.where(finite, margins, np.nan)
-        beyond = ratios.contrasts.test.p(tested)
+        beyond = ratios.contrasts.test.p(np.where(finite, margins, np.nan))
         # A gender that is in one role alone explains a ratio of 0 or inf by itself.
         beyond = np.where(finite | np.isnan(margins), beyond, 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         value = np.where(added > 0, (a / n) / (b / m), ratios.value)
-    # A smoothed ratio of a count of 0 lies within the interval, or next to its end.
-    ratios = replace(
-        ratios,
-        value=value,
-        low=np.where(np.isnan(value), ratios.low, np.minimum(ratios.low, value)),
-        high=np.where(np.isnan(value), ratios.high, np.maximum(ratios.high, value)),
-    )
-
+    ratios = ratios.holding(value)
     naive, bounds = naive_ratio_tests(np.stack([a, n, b, m])), katz_log(a, n, b, m, scope.level)
 
     def fields(i: int) -> dict[str, Any]:
@@ -129,20 +128,23 @@ def role_ratios(
         own_counts = dict(zip(_CELLS, cells, strict=True)) | ratios.effective(i)
         more["counts"] = own_counts | more.get("counts", {})
         more["n_units"] = cells[1] + cells[3]
-        if not np.isnan(beyond[i]):
-            more["details"] = {**more.get("details", {}), BEYOND_MARGINS: float(beyond[i])}
         reason = undefined_ratio((a[i], n[i], b[i], m[i]), sums.groups[i], stratum)
         if reason is not None:
             return {"undefined": reason, **more}
+        more["null"] = ratios.null(i, scope)
+        more["scores"] = ratios.scores(i, sums.clusters) if measure.findings else None
+        if weighted:
+            more["details"] = {
+                "share_subordinate": float(sides.upper[:, i].sum() / sides.n_upper[:, i].sum()),
+                "share_dominant": float(sides.lower[:, i].sum() / sides.n_lower[:, i].sum()),
+            }
+            return more
+        if not np.isnan(beyond[i]):
+            more["details"] = {BEYOND_MARGINS: float(beyond[i])}
         low, high = (float(bound[i]) for bound in bounds)
         method = "Katz log, Laplace-smoothed" if added[i] else "Katz log"
-        return {
-            "paper_interval": None if np.isnan(low) else Interval(low, high, scope.level, method),
-            "null": ratios.null(i, scope),
-            "tests": naive[i],
-            "scores": ratios.scores(i, sums.clusters) if measure.findings else None,
-            **more,
-        }
+        paper = None if np.isnan(low) else Interval(low, high, scope.level, method)
+        return more | {"paper_interval": paper, "tests": naive[i]}
 
     yield from estimates_of(
         measure,
@@ -152,57 +154,8 @@ def role_ratios(
         fields,
         form=fields_of.kept,
         statistic="ratio",
-        strata=stratum.labels,
-        n_texts=stratum.n_texts,
-        exclusions=stratum.exclusions,
-        status=fields_of.status,
-    )
-
-
-def weighted_ratios(
-    sums: GroupSums, stratum: Stratum, scope: Scope, fields_of: RoleFields
-) -> Iterator[Estimate]:
-    """Yield the ratios of `role_ratios` with people of large prompts counting less.
-
-    As a population: of people drawn by prompt rather than one by one. Parameters as of
-    `role_ratios`; counts in `details` are of people as they are, the shares of people as weighted
-    (`stats.contrasts.TwoSides.weighted`).
-    """
-    plain, sides = sums.sides, sums.sides.weighted()
-    weighted = GroupSums.of_sides(sums.clusters, sums.groups, sides)
-    ratios = weighted.ratios(scope)
-    counts = [values.sum(0) for values in (plain.upper, plain.n_upper, plain.lower, plain.n_lower)]
-    shares = {
-        "share_subordinate": divide(sides.upper.sum(0), sides.n_upper.sum(0)),
-        "share_dominant": divide(sides.lower.sum(0), sides.n_lower.sum(0)),
-    }
-
-    def fields(i: int) -> dict[str, Any]:
-        cells = (float(counts[0][i]), float(counts[1][i]), float(counts[2][i]), float(counts[3][i]))
-        more = dict(fields_of.own(i))
-        more["counts"] = dict(zip(_CELLS, cells, strict=True)) | more.get("counts", {})
-        more["n_units"] = cells[1] + cells[3]
-        reason = undefined_ratio(cells, sums.groups[i], stratum)
-        if reason is not None:
-            return {"undefined": reason, **more}
-        return {
-            "null": ratios.null(i, scope),
-            "scores": ratios.scores(i, sums.clusters),
-            "details": {name: float(of_group[i]) for name, of_group in shares.items()},
-            **more,
-        }
-
-    yield from estimates_of(
-        SUBORDINATION,
-        weighted,
-        ratios,
-        scope,
-        fields,
-        form="ratio",
-        statistic="ratio",
-        strata={**stratum.labels, BASIS: WEIGHTED},
-        n_texts=stratum.n_texts,
-        exclusions=stratum.exclusions,
+        status=Status() if weighted else fields_of.status,
+        **stratum.fields,
     )
 
 
@@ -292,7 +245,8 @@ def _of_stratum(
     fields_of = RoleFields(own=own, kept="ratio", margins=margins, status=status)
     yield from role_ratios(SUBORDINATION, sums, stratum, scope, fields_of)
     if uneven:
-        yield from weighted_ratios(sums, stratum, scope, fields_of)
+        by_prompt = replace(stratum, labels_beside={BASIS: WEIGHTED})
+        yield from role_ratios(SUBORDINATION, sums, by_prompt, scope, fields_of, weighted=True)
 
 
 def _covariance(

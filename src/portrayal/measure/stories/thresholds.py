@@ -146,13 +146,10 @@ def _of_stratum(
         cells += [np.stack(above, axis=1), np.stack(matched, axis=1)]
     median, sides = median_sides(cells, smoothing=scope.smoothing)
     sums = GroupSums.of_sides(tally.prompt_names(stratum.prompts), groups, sides)
-    ratios = sums.ratios(scope)
-    # A ratio that smoothing alone makes a number lies within the interval, or next to its end.
-    low, high = np.fmin(ratios.low, median), np.fmax(ratios.high, median)
-    has_bounds = ~np.isnan(ratios.low) & ~np.isnan(ratios.high)
-    low, high = np.where(has_bounds, low, np.nan), np.where(has_bounds, high, np.nan)
+    # A ratio that smoothing alone makes a number lies next to the end of the interval.
+    ratios = sums.ratios(scope).holding(median)
     clusters = ((cells[1] > 0) | (cells[3] > 0)).any(-1).sum(0)
-    ratios = replace(ratios, value=median, low=low, high=high, n_clusters=clusters)
+    ratios = replace(ratios, n_clusters=clusters)
     by_threshold = column_ratios(*(cell.sum(0) for cell in cells), smoothing=scope.smoothing)
 
     def fields_of(i: int) -> dict[str, Any]:
@@ -182,9 +179,7 @@ def _of_stratum(
         fields_of,
         form=None,
         statistic="ratio",
-        strata=stratum.labels,
-        n_texts=stratum.n_texts,
-        exclusions=stratum.exclusions,
+        **stratum.fields,
     )
 
 
