@@ -187,11 +187,11 @@ def _topics(
     ]  # fmt: skip
     owner = [np.repeat(side.start[1:], np.diff(side.start) * WORDS) for side in sides]
     code = np.unique(np.concatenate([owner[0], owner[1] + owner[0][-1]]), return_inverse=True)[1]
-    bags = count_words(code, np.concatenate(words), int(code.max()) + 1)
-    bags = bags.take(rng.permutation(len(bags)))
+    bags = count_words(code, np.concatenate(words), (int(code.max()) + 1, n_words))
+    bags = bags[rng.permutation(bags.shape[0])]
     names = tuple(map(str, range(n_words)))
-    k, chunk = news.topics, chunk_for(len(bags))
-    topics = fit_lda(bags, n_words, k, passes=10, chunk=chunk, seed=0)
+    k, chunk = news.topics, chunk_for(bags.shape[0])
+    topics = fit_lda(bags, k, passes=10, chunk=chunk, seed=0)
     model = TopicModel(names, topics, np.full(k, 1 / k), np.ones(n_words))
     ours, theirs = (_read(model, *each) for each in zip(sides, words, strict=True))
     return model, ours, theirs
@@ -199,7 +199,7 @@ def _topics(
 
 def _read(model: TopicModel, side: _Side, words: IntArray) -> TopicTexts:
     n = len(side.topic)
-    bags = count_words(np.repeat(np.arange(n), WORDS), words, n)
+    bags = count_words(np.repeat(np.arange(n), WORDS), words, (n, len(model.words)))
     topic = model.infer(bags).argmax(axis=1)
     return TopicTexts(side.start, topic, bags)
 

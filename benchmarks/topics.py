@@ -35,7 +35,7 @@ def synthetic(n: int, seed: int = 0) -> TopicCorpus:
             place = slice(half * LENGTH // 2, (half + 1) * LENGTH // 2)
             words[rows, place] = np.minimum(drawn, VOCABULARY - 1)
     owner = np.repeat(np.arange(n), LENGTH)
-    bags = count_words(owner, words.ravel(), n)
+    bags = count_words(owner, words.ravel(), (n, VOCABULARY))
     names = tuple(f"word{i:05}" for i in range(VOCABULARY))
     return TopicCorpus(names, bags, np.zeros(n, dtype=bool))
 
@@ -50,7 +50,7 @@ def main() -> None:
     start = time.process_time()
     model = fit_corpus(corpus, TopicSettings(topics=(asked.topics,)), lambda _: None)
     fitted = time.process_time()
-    model.infer(corpus.bags.take(np.arange(min(2_000, asked.documents))))
+    model.infer(corpus.bags[: min(2_000, asked.documents)])
     inferred = time.process_time()
     figures = {
         "documents": asked.documents,

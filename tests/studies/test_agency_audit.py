@@ -12,7 +12,7 @@ from portrayal.collect.fields import map_columns
 from portrayal.errors import DataError, OptionError
 from portrayal.report.view import clusters_of
 from portrayal.run.estimates import flatten_estimates
-from portrayal.studies.agency.audit import FIELDS, AgencyOptions, known_prompts, sample
+from portrayal.studies.agency.audit import FIELDS, STUDY, AgencyOptions, known_prompts
 
 FAST = {"draws": 100, "permutations": 40, "report": False}
 ACTS = "They founded a company and won the award. They lead the team."
@@ -29,7 +29,7 @@ def _given(found):
 
 
 def test_the_sample_is_24_biographies_of_four_groups_by_a_language_model():
-    rows = [json.loads(line) for line in sample()["texts"].read_text("utf-8").splitlines()]
+    rows = [json.loads(line) for line in STUDY.sample()["texts"].read_text("utf-8").splitlines()]
     groups = {}
     for row in rows:
         groups[row["race"], row["gender"]] = groups.get((row["race"], row["gender"]), 0) + 1
@@ -59,7 +59,7 @@ def test_both_maskings_stand_side_by_side(run):
 
 def test_no_number_depends_on_shards_or_workers(run, tmp_path):
     same = FAST | {"draws": 200, "permutations": 40}
-    other = portrayal.audit("agency", out=tmp_path / "r", shard_rows=5, **same, **sample())
+    other = portrayal.audit("agency", out=tmp_path / "r", shard_rows=5, **same, **STUDY.sample())
     assert other.records == run.records
 
 

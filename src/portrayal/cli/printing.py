@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from portrayal.records import Estimate
     from portrayal.run import Run
     from portrayal.run.estimates import EstimatePlace
-    from portrayal.studies.study import Row
+    from portrayal.studies.checks import Row
 
 ROWS = 20
 """Rows that a table has without --all."""

@@ -3,6 +3,7 @@
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.resources import files
 from inspect import signature
 from pathlib import Path
@@ -20,47 +21,12 @@ from portrayal.records import LIKE_THESE, Population, Prompt
 from portrayal.reference.factors import load_factor
 from portrayal.reference.locales import load_locale
 from portrayal.run.directory import Run
+from portrayal.studies.checks import run_checks
 from portrayal.types import Say
 from portrayal.validate import check_choice
 
 if TYPE_CHECKING:
     from portrayal.report.study import StudyReport
-
-
-@dataclass(frozen=True)
-class Row:
-    """A printed figure.
-
-    `printed` and `ours` are the two figures as text, `explanation` what the tables say about a
-    difference; it is empty where there is none.
-    """
-
-    table: str
-    domain: str
-    model: str
-    group: str
-    printed: str
-    ours: str
-    explanation: str
-
-
-@dataclass(frozen=True)
-class Check:
-    """One statistic of one set of tables: `checked` figures, of which `rows` did not come out.
-
-    `figures` lists what was checked, for checks that go through the published figures themselves.
-    """
-
-    table: str
-    statistic: str
-    checked: int
-    rows: tuple[Row, ...]
-    figures: tuple[Row, ...] = ()
-
-    @property
-    def reproduced(self) -> int:
-        """Number of printed figures that came out."""
-        return self.checked - len(self.rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -338,6 +304,13 @@ class Study:
 
 
 def said_of(package: str) -> dict[str, Any]:
-    """Return what a study says of itself in its `about.toml`: title, paper, question, measures."""
-    about = tomllib.loads(files(package).joinpath("about.toml").read_text(encoding="utf-8"))
-    return about | {"measures": tuple(about["measures"])}
+    """Return what a study's folder says of it: title, paper, question, measures, sample, checks."""
+    folder = Path(str(files(package)))
+    about = tomllib.loads((folder / "about.toml").read_text(encoding="utf-8"))
+    texts = {"texts": folder / "sample.jsonl", "reference": folder / "sample_originals.jsonl"}
+    return about | {
+        "measures": tuple(about["measures"]),
+        "sample": lambda: {name: path for name, path in texts.items() if path.is_file()},
+        "reproduce": partial(run_checks, package),
+        "card": "card.md",
+    }

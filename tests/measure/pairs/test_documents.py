@@ -106,13 +106,13 @@ def _one_row(paired: Paired, topics: Topics, least: float = 0.01) -> Level:
         topics.generated,
         text_start=np.array([0, 2]),
         topic=np.array([0, 1]),
-        words=Bags(np.array([0, 1, 3]), np.array([0, 1, 2]), np.array([4.0, 4.0, 2.0])),
+        words=Bags([[4.0, 0.0, 0.0], [0.0, 4.0, 2.0]]),
     )
     original = dataclasses.replace(
         texts,
         text_start=np.array([0, 1]),
         topic=np.array([1]),
-        words=Bags(np.array([0, 1]), np.array([1]), np.array([3.0])),
+        words=Bags([[0.0, 3.0, 0.0]]),
     )
     tables = tuple(
         dataclasses.replace(table, association=np.array([0, 1, -1]))

@@ -5,10 +5,11 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import csr_array
 
 from portrayal.errors import DataError, MissingExtraError
 from portrayal.run.directory import Run
@@ -18,63 +19,24 @@ Floats = npt.NDArray[np.floating[Any]]
 Ints = npt.NDArray[np.integer[Any]]
 
 
-@dataclass(frozen=True, eq=False)
-class Bags:
-    """Documents as bags of words.
-
-    Attributes
-    ----------
-    start
-        Where each document begins in `word` and `count`, and the end; shape (n + 1,).
-    word
-        Numbers of the distinct words of each document, ascending within it.
-    count
-        How often each occurs.
-    """
-
-    start: Ints
-    word: Ints
-    count: Floats
-
-    def __len__(self) -> int:
-        return len(self.start) - 1
-
-    @property
-    def words(self) -> Floats:
-        """Words of each document, repetitions counted; shape (n,)."""
-        # In 64 bits: a running sum of 32 bits loses words in a large corpus
-        total = np.concatenate([[0.0], np.cumsum(self.count, dtype=np.float64)])
-        return np.asarray(total[self.start[1:]] - total[self.start[:-1]])
-
-    def take(self, documents: Ints) -> "Bags":
-        """Return these documents, in this order."""
-        size = np.diff(self.start)[documents]
-        start = np.concatenate([[0], np.cumsum(size)])
-        # Shift from each document's old place to its new one
-        place = np.repeat(self.start[documents] - start[:-1], size) + np.arange(start[-1])
-        return Bags(start, self.word[place], self.count[place])
+Bags: TypeAlias = csr_array
+"""Documents as bags of words: a row for each, a column for each word, how often it occurs."""
 
 
-def bags_of(documents: Iterable[npt.ArrayLike]) -> Bags:
+def bags_of(documents: Iterable[npt.ArrayLike], n_words: int) -> Bags:
     """Count the word numbers of each document; negative numbers are left out."""
     parts = [np.asarray(document, dtype=np.int64) for document in documents]
     word = np.concatenate([np.zeros(0, dtype=np.int64), *parts])
     owner = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
     in_model = word >= 0
-    return count_words(owner[in_model], word[in_model], len(parts))
+    return count_words(owner[in_model], word[in_model], (len(parts), n_words))
 
 
-def count_words(owner: Ints, word: Ints, n: int, times: Floats | None = None) -> Bags:
-    """Count words by the document that holds them: shapes (m,), (m,) -> n documents.
-
-    `times` says how often each occurs, shape (m,); once by default.
-    """
-    # Document and word as one number, so that one sort counts all
-    span = int(word.max()) + 1 if len(word) else 1
-    key, which = np.unique(owner.astype(np.int64) * span + word, return_inverse=True)
-    count = np.bincount(which, times, len(key))
-    start = np.searchsorted(key, np.arange(n + 1) * span)
-    return Bags(start, (key % span).astype(np.int32), count.astype(np.float32))
+def count_words(owner: Ints, word: Ints, shape: tuple[int, int]) -> Bags:
+    """Count words, shape (m,), by the document that holds them, (m,): a matrix of `shape`."""
+    bags = csr_array((np.ones(len(word), np.float32), (owner, word)), shape=shape)
+    bags.sum_duplicates()
+    return bags
 
 
 LEMMATISER = "lemminflect"
@@ -165,8 +127,7 @@ class TopicCorpus:
     @property
     def word_count(self) -> Floats:
         """How often each word occurs, shape (V,)."""
-        total = np.bincount(self.bags.word, self.bags.count, minlength=len(self.words))
-        return np.asarray(total, dtype=np.float64)
+        return np.asarray(self.bags.sum(axis=0, dtype=np.float64))
 
 
 def read_corpus(run: Run, seed: int) -> TopicCorpus:
@@ -197,11 +158,11 @@ def read_corpus(run: Run, seed: int) -> TopicCorpus:
                     # Prompts without a pair are pairs of their own
                     pair = strata[row["prompt_id"]].get("pair", row["prompt_id"])
                     pairs.append(_hash(seed, "pair", pair))
-    bags = bags_of(documents)
+    bags = bags_of(documents, len(numbers))
     # Documents left without a word are no documents of the fit
     vocabulary, bags = _prune(list(numbers), bags)
     order = np.array(
-        sorted(np.flatnonzero(np.diff(bags.start)).tolist(), key=keys.__getitem__), dtype=np.int64
+        sorted(np.flatnonzero(np.diff(bags.indptr)).tolist(), key=keys.__getitem__), dtype=np.int64
     )
     if len(order) < 2 or not vocabulary:
         raise TooFewTextsError(
@@ -211,7 +172,7 @@ def read_corpus(run: Run, seed: int) -> TopicCorpus:
     # Of hashes the smallest are a random fifth
     held_pairs = set(sorted(set(pairs))[: max(1, round(_HELD_OUT * len(set(pairs))))])
     held_out = np.array([pairs[i] in held_pairs for i in order], dtype=bool)
-    return TopicCorpus(vocabulary, bags.take(order), held_out)
+    return TopicCorpus(vocabulary, bags[order], held_out)
 
 
 def _hash(seed: int, *words: str) -> bytes:
@@ -220,15 +181,11 @@ def _hash(seed: int, *words: str) -> bytes:
 
 def _prune(words: list[str], bags: Bags) -> tuple[tuple[str, ...], Bags]:
     """Keep the words of the vocabulary, and number them in their sorted order."""
-    in_documents = np.bincount(bags.word, minlength=len(words))
+    in_documents = np.bincount(bags.indices, minlength=len(words))
     frequent = [i for i in range(len(words)) if in_documents[i] >= MIN_DOCUMENTS]
     # Ties go by spelling, as numbers depend on the order of texts
     frequent.sort(key=lambda i: (-int(in_documents[i]), words[i]))
     vocabulary = sorted(frequent[:MAX_WORDS], key=lambda i: words[i])
-    number = np.full(len(words), -1, dtype=np.int64)
-    number[vocabulary] = np.arange(len(vocabulary))
-    owner = np.repeat(np.arange(len(bags)), np.diff(bags.start))
-    word = number[bags.word] if len(words) else bags.word
-    inside = word >= 0
-    pruned = count_words(owner[inside], word[inside], len(bags), bags.count[inside])
+    pruned = bags[:, vocabulary]
+    pruned.sort_indices()
     return tuple(words[i] for i in vocabulary), pruned

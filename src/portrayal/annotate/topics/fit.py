@@ -21,7 +21,6 @@ from portrayal.annotate.topics.corpus import (
     MIN_DOCUMENTS,
     Bags,
     Floats,
-    Ints,
     TooFewTextsError,
     TopicCorpus,
     lemmatiser,
@@ -82,20 +81,18 @@ def split_words(bags: Bags, seed: int) -> tuple[Bags, Bags]:
     """
     # A stream of its own: the split stays the same whatever else is drawn
     rng = np.random.default_rng([seed, _HALVES])
-    times = bags.count.astype(np.int64)
+    times = bags.data.astype(np.int64)
     # Each occurrence for itself, as halves split repetitions too
     entry = np.repeat(np.arange(len(times)), times)
-    owner = np.repeat(np.arange(len(bags)), np.diff(bags.start))[entry]
+    owner = np.repeat(np.arange(bags.shape[0]), np.diff(bags.indptr))[entry]
     order = np.lexsort((rng.random(len(entry)), owner))
     rank = np.arange(len(order)) - np.searchsorted(owner[order], owner[order])
     half = np.bincount(entry[order[rank % 2 == 0]], minlength=len(times))
-    return _kept(bags, half), _kept(bags, times - half)
-
-
-def _kept(bags: Bags, count: Ints) -> Bags:
-    """The same documents with these counts, entries of 0 left out."""
-    start = np.concatenate([[0], np.cumsum(count > 0)])[bags.start]
-    return Bags(start, bags.word[count > 0], count[count > 0].astype(np.float32))
+    halves = [bags.copy(), bags.copy()]
+    for of_half, count in zip(halves, (half, times - half), strict=True):
+        of_half.data = count.astype(np.float32)
+        of_half.eliminate_zeros()
+    return halves[0], halves[1]
 
 
 def completion_loss(topics: Floats, visible: Bags, hidden: Bags) -> Floats:
@@ -125,10 +122,10 @@ def completion_loss(topics: Floats, visible: Bags, hidden: Bags) -> Floats:
     shares = gamma / gamma.sum(axis=1, keepdims=True)
     # Mean shares, not exp(E[log]): these sum to 1 however many topics there are
     words = (topics / topics.sum(axis=1, keepdims=True)).T
-    owner = np.repeat(np.arange(len(hidden)), np.diff(hidden.start))
-    p = np.einsum("ek,ek->e", shares[owner], words[hidden.word])
-    surprise = -hidden.count * np.log(np.maximum(p, np.finfo(np.float64).tiny))
-    return np.asarray(np.bincount(owner, surprise, len(hidden)))
+    owner = np.repeat(np.arange(hidden.shape[0]), np.diff(hidden.indptr))
+    p = np.einsum("ek,ek->e", shares[owner], words[hidden.indices])
+    surprise = -hidden.data * np.log(np.maximum(p, np.finfo(np.float64).tiny))
+    return np.asarray(np.bincount(owner, surprise, hidden.shape[0]))
 
 
 @dataclass(frozen=True)
@@ -139,8 +136,6 @@ class TopicNumber:
     ----------
     k
         The number.
-    interior
-        Whether fewer and more topics were tried than are best.
     reason
         Why this number, in a sentence.
     worse
@@ -148,7 +143,6 @@ class TopicNumber:
     """
 
     k: int
-    interior: bool
     reason: str
     worse: int
 
@@ -185,15 +179,14 @@ def choose_topics(tried: Sequence[int], loss: Floats, size: Floats) -> TopicNumb
     # The one-standard-error rule; the best itself is always near
     near = mean <= error
     fewest = int(np.flatnonzero(near)[0])
-    interior = 0 < best < len(tried) - 1
     perplexity = float(np.exp(loss[best].sum() / words))
-    ends = "" if interior else ", which is at the end of those tried"
+    ends = "" if 0 < best < len(tried) - 1 else ", which is at the end of those tried"
     reason = (
         f"document completion is best at {tried[best]} topics{ends} (perplexity "
         f"{perplexity:,.1f}), and {tried[fewest]} are the fewest within one standard error of it"
     )
     worse = len(tried) - 1 - int(np.flatnonzero(near)[-1])
-    return TopicNumber(int(tried[fewest]), interior, reason, worse)
+    return TopicNumber(int(tried[fewest]), reason, worse)
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +236,7 @@ def chunk_for(n_documents: int) -> int:
     return max(1, min(CHUNK, n_documents // UPDATES))
 
 
-def fit_lda(bags: Bags, n_words: int, k: int, *, passes: int, chunk: int, seed: int) -> Floats:
+def fit_lda(bags: Bags, k: int, *, passes: int, chunk: int, seed: int) -> Floats:
     """Fit `k` topics to bags, in the order they come: online variational Bayes.
 
     Hoffman, Blei and Bach (2010), Algorithm 2, with the defaults of gensim's `LdaModel`, whose
@@ -251,8 +244,8 @@ def fit_lda(bags: Bags, n_words: int, k: int, *, passes: int, chunk: int, seed: 
 
     Parameters
     ----------
-    bags, n_words
-        n documents, and the size V of their vocabulary.
+    bags
+        n documents, of a vocabulary of V words.
     k
         Number of topics.
     passes, chunk
@@ -265,17 +258,18 @@ def fit_lda(bags: Bags, n_words: int, k: int, *, passes: int, chunk: int, seed: 
     array
         lambda, the variational Dirichlet of each topic's words, shape (K, V), in 32 bits.
     """
-    rng, n, prior = np.random.RandomState(seed), len(bags), np.float32(1.0 / k)
+    rng, n, prior = np.random.RandomState(seed), bags.shape[0], np.float32(1.0 / k)
     alpha = np.full(k, prior)
-    topics = rng.gamma(100.0, 0.01, (k, n_words)).astype(np.float32)  # without the prior, as there
+    # Without the prior, as in gensim
+    topics = rng.gamma(100.0, 0.01, (k, bags.shape[1])).astype(np.float32)
     weights, n_read = topic_weights(topics), 0
-    chunks = [bags.take(np.arange(low, min(low + chunk, n))) for low in range(0, n, chunk)]
+    chunks = [bags[low : low + chunk] for low in range(0, n, chunk)]
     for number in range(passes):
         for documents in chunks:
-            size = len(documents)
+            size = documents.shape[0]
             begin = rng.gamma(100.0, 0.01, (size, k)).astype(np.float32)
             gamma, ratio = infer(documents, weights, alpha, begin)
-            words = csr_array((ratio, documents.word, documents.start), shape=(size, n_words))
+            words = csr_array((ratio, documents.indices, documents.indptr), documents.shape)
             counted = (words.T @ expected(gamma) * weights).T * np.float32(n / size)
             # Of a second pass the rate grows with the passes alone, as in gensim
             rate = np.float32((1.0 + number + n_read / chunk) ** -0.5)
@@ -372,7 +366,7 @@ def fit_corpus(corpus: TopicCorpus, settings: TopicSettings, say: Say) -> TopicM
     fewer topics before more; no more are tried when two one after another are surely worse than the
     best. With a single number nothing is held out.
     """
-    n = len(corpus.bags)
+    n = corpus.bags.shape[0]
     # Ascending, as the search stops where more topics are worse
     grid = tuple(sorted(set(settings.topics))) or topic_grid(n)
     k, tried = grid[0], list[dict[str, Any]]()
@@ -381,16 +375,16 @@ def fit_corpus(corpus: TopicCorpus, settings: TopicSettings, say: Say) -> TopicM
         # A tiny corpus may hold out all: one text is left to be fitted
         if held_out.all():
             held_out[:-1] = False
-        fitted = corpus.bags.take(np.flatnonzero(~held_out))
-        visible, hidden = split_words(corpus.bags.take(np.flatnonzero(held_out)), settings.seed)
-        losses: list[Floats] = []
+        fitted = corpus.bags[~held_out]
+        visible, hidden = split_words(corpus.bags[held_out], settings.seed)
+        losses, hidden_words = list[Floats](), hidden.sum(axis=1, dtype=np.float64)
         for n_topics in grid:
-            topics = _fit(fitted, corpus, n_topics, settings)
+            topics = _fit(fitted, n_topics, settings)
             losses.append(completion_loss(topics, visible, hidden))
-            perplexity = float(np.exp(losses[-1].sum() / hidden.words.sum()))
+            perplexity = float(np.exp(losses[-1].sum() / hidden_words.sum()))
             tried.append({"k": n_topics, "perplexity": perplexity})
             say(f"topics: K = {n_topics}, perplexity of held-out halves {perplexity:,.1f}")
-            choice = choose_topics(grid[: len(losses)], np.stack(losses), hidden.words)
+            choice = choose_topics(grid[: len(losses)], np.stack(losses), hidden_words)
             if choice.worse > 1:
                 break
         for row in tried:
@@ -404,7 +398,7 @@ def fit_corpus(corpus: TopicCorpus, settings: TopicSettings, say: Say) -> TopicM
         reason = f"{n:,} documents allow no more at {PER_TOPIC} documents a topic"
     say(f"topics: K = {k}: {reason}")
     # The fit that counts reads all documents, those that were held out too
-    topics = _fit(corpus.bags, corpus, k, settings)
+    topics = _fit(corpus.bags, k, settings)
     facts = {
         "engine": ENGINE,
         "lemmatiser": f"{LEMMATISER} {version(LEMMATISER)}",
@@ -421,10 +415,9 @@ def fit_corpus(corpus: TopicCorpus, settings: TopicSettings, say: Say) -> TopicM
     return TopicModel(corpus.words, topics, alpha, corpus.word_count, facts)
 
 
-def _fit(bags: Bags, corpus: TopicCorpus, k: int, settings: TopicSettings) -> Floats:
-    n = len(bags)
-    counts = {"passes": passes_for(n), "chunk": chunk_for(n)}
-    return fit_lda(bags, len(corpus.words), k, **counts, seed=settings.seed)
+def _fit(bags: Bags, k: int, settings: TopicSettings) -> Floats:
+    passes, chunk = passes_for(bags.shape[0]), chunk_for(bags.shape[0])
+    return fit_lda(bags, k, passes=passes, chunk=chunk, seed=settings.seed)
 
 
 def _mark(run: Run, settings: TopicSettings, model_given: TopicModel | None) -> str:

@@ -42,7 +42,7 @@ def infer(
     Parameters
     ----------
     bags
-        n documents, of m distinct words in all.
+        n documents, of m distinct words in all; those of a document ascend.
     weights
         exp E[log beta], shape (V, K); its type is that of the arithmetic.
     alpha
@@ -58,11 +58,11 @@ def infer(
     """
     kind = weights.dtype
     alpha = alpha.astype(kind)
-    gamma, ratio = np.tile(alpha, (len(bags), 1)), np.zeros(len(bags.word), kind)
+    gamma, ratio = np.tile(alpha, (bags.shape[0], 1)), np.zeros(bags.nnz, kind)
     begin = np.ones_like(gamma) if begin is None else begin
     with np.errstate(invalid="ignore"):  # BLAS may raise that flag on numbers that are all finite
         for rows, place, inside in _batches(bags, len(alpha)):
-            words, count = weights[bags.word[place]], (bags.count[place] * inside).astype(kind)
+            words, count = weights[bags.indices[place]], (bags.data[place] * inside).astype(kind)
             gamma[rows] = _settle(words, count, alpha, begin[rows])
             ratio[place[inside]] = (count / _norm(words, expected(gamma[rows])))[inside]
     return gamma, ratio
@@ -73,7 +73,7 @@ def _batches(bags: Bags, n_topics: int) -> Iterator[tuple[Ints, Ints, BoolArray]
 
     Sizes are rounded up to powers of 4, so that a document's numbers depend on itself alone.
     """
-    sizes = np.diff(bags.start)
+    sizes = np.diff(bags.indptr)
     some = np.flatnonzero(sizes)
     padded = 2 ** np.ceil(np.log2(sizes[some])).astype(np.int64)
     for size in np.unique(padded).tolist():
@@ -82,7 +82,7 @@ def _batches(bags: Bags, n_topics: int) -> Iterator[tuple[Ints, Ints, BoolArray]
         for low in range(0, len(alike), step):
             rows = alike[low : low + step]
             inside = np.arange(size) < sizes[rows, np.newaxis]
-            yield rows, bags.start[rows, np.newaxis] + np.arange(size) * inside, inside
+            yield rows, bags.indptr[rows, np.newaxis] + np.arange(size) * inside, inside
 
 
 def _norm(words: Floats, theta: Floats) -> Floats:
@@ -186,7 +186,7 @@ class TopicModel:
 
     def bags(self, texts: Sequence[str]) -> Bags:
         """Return texts as bags of the model's words."""
-        return bags_of(map(self.read, texts))
+        return bags_of(map(self.read, texts), len(self.words))
 
     def infer(self, bags: Bags) -> Floats:
         """Return gamma, the variational Dirichlet of each document's topics, shape (n, K)."""
@@ -337,7 +337,7 @@ def read_topic_texts(run: Run, model: TopicModel, *, reference: bool = False) ->
             pieces = [text[span["start"] : span["end"]] for span in spans_of_text or ()]
             lengths.append(len(pieces))
             numbers += map(model.read, pieces)
-    bags = bags_of(numbers)
+    bags = bags_of(numbers, len(model.words))
     # Without a word of the model the prior would name a topic
-    topic = np.where(np.diff(bags.start) > 0, model.infer(bags).argmax(axis=1), -1)
+    topic = np.where(np.diff(bags.indptr) > 0, model.infer(bags).argmax(axis=1), -1)
     return TopicTexts(np.cumsum(lengths), topic, bags)

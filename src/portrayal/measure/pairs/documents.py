@@ -61,12 +61,13 @@ def document_levels(sides: Sides, topics: Topics, least: float = 0.01) -> list[L
             by_table = shares[length, number] = [[] for _ in topics.tables]
             for keep in side.samples[length]:
                 # Topics of one sample at a time, as those of all would not fit in memory
-                sentences = texts.words.take(side.sentence[keep])
-                owner = np.repeat(side.row[keep], np.diff(sentences.start))
-                bags = count_words(owner, sentences.word, side.n_rows, sentences.count)
+                rows_of = side.row[keep], side.sentence[keep]
+                size = side.n_rows, texts.words.shape[0]
+                bags = count_words(*rows_of, size) @ texts.words
+                bags.sort_indices()
                 theta = model.infer(bags).astype(np.float64)
                 # Without a word of the model a text gets the prior's topics, none of its own.
-                theta[np.diff(bags.start) == 0] = 0.0
+                theta[np.diff(bags.indptr) == 0] = 0.0
                 theta = np.nan_to_num(divide(theta, theta.sum(axis=1, keepdims=True)))
                 for values, table in zip(by_table, topics.tables, strict=True):
                     m = len(table.groups)

@@ -4,7 +4,7 @@ import tomllib
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
 from importlib.resources import files
 from itertools import product
 from pathlib import Path
@@ -37,7 +37,6 @@ from portrayal.measure.agency.texts import (
 from portrayal.records import ALL, Prompt
 from portrayal.run.directory import Run
 from portrayal.run.reading import read_prompts
-from portrayal.studies.checks import run_checks
 from portrayal.studies.study import Options, PromptMaker, Study, said_of
 from portrayal.types import Say
 from portrayal.validate import check_count
@@ -370,11 +369,6 @@ def _plain(text: str) -> str:
     return unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
 
 
-def sample() -> dict[str, Path]:
-    """Return the biographies that ship with the study, all written by a language model."""
-    return {"texts": Path(str(files("portrayal.studies.agency").joinpath("sample.jsonl")))}
-
-
 def _report() -> "StudyReport":
     from portrayal.report.study import StudyReport
     from portrayal.studies.agency.printed import PRINTED
@@ -391,9 +385,6 @@ STUDY = Study(
     options=AgencyOptions,
     annotations=annotations,
     tables=tables,
-    sample=sample,
-    reproduce=partial(run_checks, __package__),
-    card="card.md",
     fit=say_left_out,
     stated={"stratum": ALL, "run": ALL},
     report=_report,

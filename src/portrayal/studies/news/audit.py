@@ -4,7 +4,7 @@ import hashlib
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
@@ -43,7 +43,6 @@ from portrayal.measure.pairs import (
 from portrayal.records import ALL, Prompt
 from portrayal.reference.lexicons import lexicon
 from portrayal.run import Run, Stage, read_shards
-from portrayal.studies.checks import run_checks
 from portrayal.studies.study import Options, PromptMaker, Study, said_of
 from portrayal.types import Say
 from portrayal.validate import check_choice
@@ -112,29 +111,29 @@ def prompts(
         raise OptionError(f"forms is a list of {' and '.join(FORMS)}; got {forms!r}.")
     # A form that is named twice makes no second prompt.
     form_names = [check_choice("form", form, FORMS) for form in dict.fromkeys(forms)]
-    opened = _preambles(preambles) if BIASED in form_names else {}
+    words = tomllib.loads(files(__package__).joinpath("prompts.toml").read_text(encoding="utf-8"))
+    opened = {
+        # The template sets its own comma after the preamble.
+        name.strip(): text.strip().rstrip(",.")
+        for name, text in (words["preambles"] if preambles is None else preambles).items()
+    }
+    if BIASED in form_names and not (opened and all((*opened, *opened.values()))):
+        raise OptionError("a biased prompt needs a preamble: give each a name and its words.")
     headline_strata = list(_headlines(headlines, columns or {}))
     built: list[Prompt] = []
     for form in form_names:
-        for preamble in opened if form == BIASED else ("",):
-            built += [_prompt(strata, form, preamble, opened) for strata in headline_strata]
+        for preamble, opening in opened.items() if form == BIASED else (("", ""),):
+            for strata in headline_strata:
+                headline = strata["headline"]
+                # Ids must not change with the order of the file, so they are of the words alone.
+                key = "\x1f".join((headline, form, opening)).encode()
+                name = f"news-{form}-{hashlib.blake2b(key, digest_size=8).hexdigest()}"
+                text = words[form].format(headline=headline, preamble=opening)
+                # The headline is the pair: by it a text finds its original.
+                about = {("pair" if n == "headline" else n): x for n, x in strata.items()}
+                about |= {"form": form} | ({"preamble": preamble} if preamble else {})
+                built.append(Prompt(name, text, about))
     return tuple(built)
-
-
-@cache
-def _forms() -> dict[str, Any]:
-    return tomllib.loads(files(__package__).joinpath("prompts.toml").read_text(encoding="utf-8"))
-
-
-def _preambles(preambles: Mapping[str, str] | None) -> dict[str, str]:
-    words = {
-        # The template sets its own comma after the preamble.
-        name.strip(): text.strip().rstrip(",.")
-        for name, text in (_forms()["preambles"] if preambles is None else preambles).items()
-    }
-    if not words or not all(name and text for name, text in words.items()):
-        raise OptionError("a biased prompt needs a preamble: give each a name and its words.")
-    return words
 
 
 def _headlines(headlines: Any, columns: Mapping[str, str]) -> Iterator[dict[str, str]]:
@@ -167,21 +166,6 @@ def _cell(value: Any) -> str:
     return "" if missing(value) else " ".join(str(value).split())
 
 
-def _prompt(
-    strata: Mapping[str, str], form: str, preamble: str, opened: Mapping[str, str]
-) -> Prompt:
-    headline = strata["headline"]
-    # Ids must not change with the order of the file, so they are made of the words alone.
-    digest = hashlib.blake2b(
-        "\x1f".join((headline, form, opened.get(preamble, ""))).encode(), digest_size=8
-    ).hexdigest()
-    extra = {"form": form} | ({"preamble": preamble} if preamble else {})
-    text = _forms()[form].format(headline=headline, preamble=opened.get(preamble, ""))
-    # The headline is the pair: by it a text finds its original.
-    about = {name: value for name, value in strata.items() if name != "headline"}
-    return Prompt(f"news-{form}-{digest}", text, {"pair": headline, **about, **extra})
-
-
 PROMPTS = PromptMaker(FIELDS, prompts)
 """The door by which the prompts are registered."""
 
@@ -193,7 +177,6 @@ _NEEDS = {
     TOXICITY: ("toxicity", ("torch", "transformers")),
     DOCUMENT: ("news", ("lemminflect",)),
 }
-_ON_REQUEST = {TOXICITY: "on request (--levels toxicity): its classifier takes some 400 MB"}
 
 
 def chosen_levels(
@@ -215,32 +198,25 @@ def chosen_levels(
     MissingExtraError
         When a level was asked for whose libraries are not installed.
     """
-    for level in levels:
-        check_choice("levels", level, LEVELS)
+    lacking: dict[str, str] = {}
+    for level, (extra, modules) in _NEEDS.items():
+        if not all(find_spec(name) for name in modules):
+            needed = " and ".join(modules)
+            lacking[level] = f'needs {needed}: pip install "portrayal[{extra}]"'
+    try:
+        sentiment_settings(sentiment)
+    except MissingExtraError as error:  # engines have needs of their own, and say them
+        lacking[SENTIMENT] = str(error)
     # A level that was asked for is never left out in silence; a default one may be.
-    missing = {level: reason for level in LEVELS if (reason := _missing(level, sentiment))}
     for level in levels:
-        if level in missing:
-            raise MissingExtraError(f"the {level} level needs more: {missing[level]}")
+        if check_choice("levels", level, LEVELS) in lacking:
+            raise MissingExtraError(f"the {level} level needs more: {lacking[level]}")
+    left_out = lacking | {
+        TOXICITY: "on request (--levels toxicity): its classifier takes some 400 MB"
+    }
     if levels:
-        measured = tuple(level for level in LEVELS if level in levels)
-        return measured, {level: "not asked for" for level in LEVELS if level not in levels}
-    left_out = missing | _ON_REQUEST
+        left_out = {level: "not asked for" for level in LEVELS if level not in levels}
     return tuple(level for level in LEVELS if level not in left_out), left_out
-
-
-def _missing(level: str, sentiment: str) -> str:
-    """What a level needs that is not installed, in words; nothing where it can be measured."""
-    # Engines have needs of their own, and say them.
-    if level == SENTIMENT:
-        try:
-            sentiment_settings(sentiment)
-        except MissingExtraError as error:
-            return str(error)
-    extra, modules = _NEEDS.get(level, ("", ()))
-    if all(find_spec(name) for name in modules):
-        return ""
-    return f'needs {" and ".join(modules)}: pip install "portrayal[{extra}]"'
 
 
 AUTO, FIRST_NAMES = "auto", "first-names"
@@ -341,17 +317,13 @@ class NewsOptions(Options):
 def annotations(_run: Run, options: NewsOptions) -> tuple[Annotation, ...]:
     """Return what is read from the texts and, alike, from the originals."""
     levels = options.chosen()[0]
-    stages: list[tuple[str, dict[str, Any]]] = [("group_words.v1", options.group_words())]
+    stages = [("group_words.v1", options.group_words())]
     if SENTIMENT in levels:
         stages.append(("sentiment.v1", sentiment_settings(options.sentiment)))
     if TOXICITY in levels:
         stages.append(("toxicity.v1", toxicity_settings(options.toxicity_model)))
-    return tuple(
-        Annotation(name, settings, reference)
-        for name, settings in stages
-        # Originals are read alike, or a change of instrument would read as one of the texts.
-        for reference in (False, True)
-    )
+    # Originals are read alike, or a change of instrument would read as one of the texts.
+    return tuple(Annotation(*stage, reference) for stage in stages for reference in (False, True))
 
 
 def fit(run: Run, options: NewsOptions, say: Say) -> str | None:
@@ -418,16 +390,13 @@ def _instruments(run: Run, options: NewsOptions) -> dict[str, str]:
         instruments["people"] = Path(options.people).name
     if options.by_first_names:
         instruments["named people"] = _by_first_names(run)
-    if SENTIMENT in levels:
-        instruments["sentiment"] = options.sentiment
-    if TOXICITY in levels:
-        instruments["toxicity"] = options.toxicity_model
+    engines = {SENTIMENT: options.sentiment, TOXICITY: options.toxicity_model}
+    instruments |= {level: engine for level, engine in engines.items() if level in levels}
     if DOCUMENT in levels:
         model, undefined = saved_topics(run)
-        instruments["topics"] = undefined if model is None else f"K = {model.n_topics}"  # type: ignore[assignment]
-    return instruments | {
-        f"{level} level": f"left out: {reason}" for level, reason in left_out.items()
-    }
+        instruments["topics"] = str(undefined) if model is None else f"K = {model.n_topics}"
+    reasons = {f"{level} level": f"left out: {reason}" for level, reason in left_out.items()}
+    return instruments | reasons
 
 
 def _by_first_names(run: Run) -> str:
@@ -451,12 +420,6 @@ def _with_names(texts: Stage, words: Stage) -> tuple[int, int]:
     return some, n
 
 
-def sample() -> dict[str, Path]:
-    """Return the texts that ship with the study, all written by a language model."""
-    folder = Path(str(files("portrayal.studies.news")))
-    return {"texts": folder / "sample.jsonl", "reference": folder / "sample_originals.jsonl"}
-
-
 def _report() -> "StudyReport":
     from portrayal.report.study import StudyReport
     from portrayal.studies.news.printed import PRINTED
@@ -473,9 +436,6 @@ STUDY = Study(
     options=NewsOptions,
     annotations=annotations,
     tables=tables,
-    sample=sample,
-    reproduce=partial(run_checks, __package__),
-    card="card.md",
     pair_field="pair",
     reference=True,
     fit=fit,

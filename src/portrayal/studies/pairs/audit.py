@@ -282,11 +282,6 @@ def tables(run: Run, options: PairOptions) -> Tables:
     return Tables(options.scope("pairs", instruments=instruments), offered)
 
 
-def sample() -> dict[str, Path]:
-    """Return the texts that ship with the study."""
-    return {"texts": Path(__file__).with_name("sample.jsonl")}
-
-
 def _report() -> "StudyReport":
     from portrayal.report.study import StudyReport
     from portrayal.studies.pairs.texts import pairs_of
@@ -302,9 +297,6 @@ STUDY = Study(
     options=PairOptions,
     annotations=annotations,
     tables=tables,
-    sample=sample,
-    reproduce=lambda: [],
-    card="card.md",
     pair_field=PAIR,
     fit=fit,
     stated={"part": ALL},
