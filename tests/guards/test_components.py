@@ -319,7 +319,8 @@ def _carries_its_evidence(row: Estimate, case: Case) -> None:
 
 THIRD_PARTY = """
 import numpy as np
-from portrayal.measure.clustered import GroupSums, estimates_of, sums_by
+from portrayal.measure.clustered import GroupSums, estimates_of
+from portrayal.measure.scored import ScoredUnits
 from portrayal.measure.stories import strata
 from portrayal.registry import Component
 
@@ -328,17 +329,11 @@ def first_woman(tally, scope):
     for stratum in strata(tally, laden=None):
         known = tally.readable & (tally.subject_gender >= 0) & (tally.subject_gender < 3)
         inside = stratum.has(tally.prompt, tally.model) & known
-        code = np.searchsorted(stratum.prompts, tally.prompt[inside])
-        women = (tally.subject_gender[inside] == 0)[:, None] * tally.count[inside, None]
-        total = tally.count[inside, None].astype(float)
-        size = len(stratum.prompts)
-        sums = GroupSums(
-            tally.prompt_names(stratum.prompts),
-            [{"gender": "F"}],
-            sums_by(code, size, women.astype(float)),
-            sums_by(code, size, total),
-        )
-        unknown = None if total.sum() else "no story names a woman or a man"
+        woman = (tally.subject_gender[inside] == 0).astype(float)
+        count, one = tally.count[inside].astype(float), np.ones((len(woman), 1))
+        stories = ScoredUnits(tally.prompt[inside], count, woman, (one,))
+        sums = GroupSums.of(stories, tally.prompt_ids, [{"gender": "F"}])
+        unknown = None if count.sum() else "no story names a woman or a man"
         yield from estimates_of(
             FIRST_WOMAN,
             sums,

@@ -35,9 +35,9 @@ def test_names_pronouns_and_prompt_numbers_make_no_blocks():
     n = 40
     gender, job, age = np.tile([0, 1], 20), np.repeat(np.arange(10), 4), np.tile([0, 0, 1, 1], 10)
     name = gender * 100 + np.arange(n) % 7 + 50 * gender
-    columns = {"gender": gender, "name": name, "pronoun": gender, "number": np.arange(n)}
+    columns = {"name": name, "pronoun": gender, "number": np.arange(n)}
     columns |= {"job": job, "age": age, "task": np.zeros(n)}
-    found = find_blocks(columns, gender, skip=["gender"])
+    found = find_blocks(columns, gender)
     assert not found.reason
     assert found.columns == ("job", "age")
     assert set(found.left_out) == {"name", "pronoun", "number"}

@@ -5,7 +5,6 @@ A text's weight is 1 over its chance of being drawn, so that weighted counts spe
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from itertools import product
 from typing import Any
 
 from portrayal.annotate.people import Roles
@@ -78,24 +77,12 @@ def draw_texts(
         attributes = ", ".join(sorted({*columns, *OF_PEOPLE}))
         raise OptionError(f"texts have no {strange[0]!r} to draw by; they have: {attributes}.")
     of_people = [name for name in names if name in OF_PEOPLE and name not in columns]
-    # The strata of a text by its people, who may be of several: "White F, dominant"
-    people: dict[str, dict[str, None]] = defaultdict(dict)
-    if of_people:
-        prompts, people_rows = read_prompts(run.prompts_path), frame(run).to_pylist()
-        shares = NameShares(row[f"{slot}_name"] for row in people_rows for slot in SLOTS)
-        for row, slot in product(people_rows, SLOTS):
-            gender = row[f"{slot}_gender"]
-            values = {"race": shares.race(row[f"{slot}_name"])}
-            values["gender"] = gender if gender in GENDERS else None
-            if all(values[name] for name in of_people):
-                role = role_of(slot, prompts.get(row["prompt_id"], {}).get("condition", ""))
-                words = " ".join(str(values[name]) for name in of_people)
-                people[row["text_id"]][f"{words}, {role}"] = None
+    people = _people_strata(run, of_people) if of_people else {}
     strata: dict[str, list[Unit]] = defaultdict(list)
     for row in rows:
         text_values = [str(row.get(name) or "–") for name in names if name not in of_people]
-        for words in people.get(row["text_id"], ()) if of_people else ("",):
-            key = _SEPARATOR.join(filter(None, [*text_values, words])) or "all"
+        for values in people.get(row["text_id"], ()) if of_people else ("",):
+            key = _SEPARATOR.join(filter(None, [*text_values, values])) or "all"
             strata[key].append((row["text_id"], ""))
     sizes = evenly(n, [len(units) for units in strata.values()])
     if sizes and min(sizes) == 0:
@@ -104,6 +91,22 @@ def draw_texts(
             "fewer attributes with --by."
         )
     return drawn(about, strata, sizes, seed)
+
+
+def _people_strata(run: Run, names: Sequence[str]) -> dict[str, list[str]]:
+    """The strata of each text by its people, who may have several: "White F, dominant"."""
+    prompts, rows = read_prompts(run.prompts_path), frame(run).to_pylist()
+    shares = NameShares(row[f"{slot}_name"] for row in rows for slot in SLOTS)
+    strata: dict[str, list[str]] = defaultdict(list)
+    for row in rows:
+        condition = prompts.get(row["prompt_id"], {}).get("condition", "")
+        for slot in SLOTS:
+            most, gender = shares.race(row[f"{slot}_name"]), row[f"{slot}_gender"]
+            values = {"race": most, "gender": gender if gender in GENDERS else None}
+            if all(values[name] for name in names):
+                words = " ".join(str(values[name]) for name in names)
+                strata[row["text_id"]].append(f"{words}, {role_of(slot, condition)}")
+    return {text_id: list(dict.fromkeys(values)) for text_id, values in strata.items()}
 
 
 def short_of_people(run: Run, draw: Draw) -> list[ShortPlace]:

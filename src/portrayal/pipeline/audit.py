@@ -281,7 +281,9 @@ def _collect(
                 "the same command with --model."
             )
     tell(f"texts: {note['n_texts']:,} of {counted(len(note['models']), 'model')}{_unread(note)}")
-    for line in _oddities(study, note) if texts is not None else ():
+    for line in _unnamed(study, note["mapping"]) if texts is not None else ():
+        tell(line)
+    for line in _oddities(note) if texts is not None else ():
         tell(line)
     # Two spellings of one model would be compared with each other
     for one, other in alike_models(note["models"]):
@@ -291,13 +293,8 @@ def _collect(
         tell(f"left out, as their prompts are not the study's: {said_left_out(left_out)}")
 
 
-def _oddities(study: Study, note: Mapping[str, Any]) -> Iterator[str]:
-    """What a user may not know of a file's columns and rows, in one line each."""
-    if "model" not in note["mapping"]:
-        yield "no column names a model: all texts are of one, unnamed; --column model=NAME"
-    names_prompt = {"prompt", "prompt_id"} & note["mapping"].keys()
-    if not names_prompt and "subject_role" in study.fields.strata:
-        yield "no column names a prompt: texts of the same strata are of one; --column prompt=NAME"
+def _oddities(note: Mapping[str, Any]) -> Iterator[str]:
+    """What a user may not know of a file's rows, in one line each."""
     if n := note.get("n_reasoned"):
         yield f"{counted(n, 'text')} held reasoning, which was removed"
     if lacking := note.get("without_column"):
@@ -307,6 +304,14 @@ def _oddities(study: Study, note: Mapping[str, Any]) -> Iterator[str]:
         )
     if n := note.get("n_repeated_ids"):
         yield f"{counted(n, 'row')} with the text_id of an earlier row; each is a text of its own"
+
+
+def _unnamed(study: Study, mapping: Mapping[str, str]) -> Iterator[str]:
+    """Say which columns are missed that would tell models and prompts apart."""
+    if "model" not in mapping:
+        yield "no column names a model: all texts are of one, unnamed; --column model=NAME"
+    if not {"prompt", "prompt_id"} & mapping.keys() and "subject_role" in study.fields.strata:
+        yield "no column names a prompt: texts of the same strata are of one; --column prompt=NAME"
 
 
 def _ask(run: Run, study: Study, config: AuditConfig, tell: Say) -> None:

@@ -55,24 +55,21 @@ class Blocks:
     reason: str
 
 
-def find_blocks(
-    columns: Mapping[str, npt.ArrayLike], cell: npt.ArrayLike, skip: Sequence[str] = ()
-) -> Blocks:
+def find_blocks(columns: Mapping[str, npt.ArrayLike], cell: npt.ArrayLike) -> Blocks:
     """Find the blocks of texts whose prompts are alike but for the group.
 
     Parameters
     ----------
     columns
-        Codes or labels of the strata of each text by name, shape (n_texts,) each.
+        Codes or labels of the strata of each text by name, but for those of groups and names, shape
+        (n_texts,) each.
     cell
         Code of the group of each text, all group columns crossed, shape (n_texts,).
-    skip
-        Columns that are part of the group: the group columns themselves, and the name.
 
     Returns
     -------
     Blocks
-        Texts of one block agree in every column but `skip` and those that go with the group: a
+        Texts of one block agree in every column but those that go with the group: a
         column is left out where fewer than half of the texts have a value that occurs with two
         groups, as that of a pronoun, of a name or of a prompt's number does not.
 
@@ -84,16 +81,14 @@ def find_blocks(
     Examples
     --------
     >>> gender, job = np.tile([0, 1], 6), np.repeat([0, 1, 2, 3, 4, 5], 2)
-    >>> columns = {"gender": gender, "pronoun": gender + 7, "job": job}
-    >>> found = find_blocks(columns, gender, skip=["gender"])
+    >>> found = find_blocks({"pronoun": gender + 7, "job": job}, gender)
     >>> found.columns, found.left_out, found.code.tolist()
     (('job',), ('pronoun',), [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5])
     """
     group = np.asarray(cell, dtype=np.int64)
     codes = {name: _codes(name, labels, len(group)) for name, labels in columns.items()}
-    candidates = {name: code for name, code in codes.items() if name not in skip}
     # A column that goes with the group, as pronouns do, would put every group in blocks of its own
-    used = {name: code for name, code in candidates.items() if _crossed(code, group) >= SHARED}
+    used = {name: code for name, code in codes.items() if _crossed(code, group) >= SHARED}
     code = _joined(list(used.values()), len(group))
     crossed, n_blocks = _crossed(code, group), len(np.unique(code))
     reason = ""
@@ -105,7 +100,7 @@ def find_blocks(
     return Blocks(
         code=code,
         columns=tuple(name for name, column in used.items() if len(np.unique(column)) > 1),
-        left_out=tuple(name for name in candidates if name not in used),
+        left_out=tuple(name for name in codes if name not in used),
         crossed=crossed,
         reason=reason,
     )

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from scipy import special
 
 from portrayal.stats._arguments import check_level, crossing
-from portrayal.stats.clustered import sums_by, two_way_variance
+from portrayal.stats.clustered import signed_pair, sums_by, two_way_variance
 from portrayal.stats.tails import chi2_ppf, f_sf
 from portrayal.types import FloatArray, IntArray
 
@@ -228,11 +228,7 @@ def _checked(
     total: npt.ArrayLike, count: npt.ArrayLike, members: Sequence[npt.ArrayLike]
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Checked sums and counts, all groups side by side (n_cells, k), and the matrix Q, (k, k)."""
-    y, n = np.asarray(total, dtype=np.float64), np.asarray(count, dtype=np.float64)
-    if y.ndim != 2 or y.shape != n.shape:
-        raise ValueError(f"sums need one shape (n_blocks, n_cells); got {y.shape} and {n.shape}.")
-    if not np.isfinite(y).all() or not np.isfinite(n).all() or (n < 0).any():
-        raise ValueError("sums must be finite, and counts 0 or more.")
+    y, n = signed_pair(total, count)
     kinds = [np.asarray(matrix, dtype=np.float64) for matrix in members]
     if not kinds or any(matrix.ndim != 2 or len(matrix) != y.shape[1] for matrix in kinds):
         raise ValueError(f"members must have the shape ({y.shape[1]}, k) each.")

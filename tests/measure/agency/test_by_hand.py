@@ -11,7 +11,7 @@ from command import invoke
 from portrayal.coding import field_book, items_of, write_sheets
 from portrayal.collect.tables import read_table, write_table
 from portrayal.errors import DataError
-from portrayal.measure.agency.by_hand import corrected_sums
+from portrayal.measure.agency.estimates import corrected_sums
 from portrayal.measure.agency.strata import strata
 from portrayal.measure.drawing import (
     classes_of,

@@ -176,8 +176,7 @@ def score_agency(
     answer is right, it is Wilson's interval of the accuracy.
     """
     read = labelled.sentences
-    shown_sentences = shown(labelled, classifier.masked)
-    agentic = classifier(shown_sentences)[:, 1]
+    agentic = classifier(shown(labelled, classifier.masked))[:, 1]
     # Silence is an answer of its own, and wrong whatever the label
     answers = np.where(np.isnan(agentic), _SILENT, agentic > 0.5).astype(np.int64)
     values = _metrics(_confusion(labelled.labels, answers)[None])

@@ -146,8 +146,8 @@ def _annotator(settings: Mapping[str, Any], *, masked: bool) -> Work:
         spans = [agency_sentences(row["text"]) for row in rows]
         read = [
             piece
-            for row, text_strata in zip(rows, strata, strict=True)
-            for piece in _pieces(row["text"], text_strata, masked=masked)
+            for row, of_text, text_strata in zip(rows, spans, strata, strict=True)
+            for piece in _pieces(row["text"], of_text, text_strata, masked=masked)
         ]
         # P(agentic) of sentences by each checkpoint, shape (n_checkpoints, n)
         if not read:
@@ -193,11 +193,13 @@ def _answers(folder: Path, _digest: str) -> Mapping[str, Reply]:
     return kept(folder)
 
 
-def _pieces(text: str, text_strata: Mapping[str, str], *, masked: bool) -> list[str]:
-    """The sentences of a text as the classifier is given them."""
+def _pieces(
+    text: str, spans: Sequence[tuple[int, int]], text_strata: Mapping[str, str], *, masked: bool
+) -> list[str]:
+    """The sentences of a text, which are known, as the classifier is given them."""
     # The name in the prompt may be in no table of names
     names = (text_strata["name"],) if text_strata.get("name") else ()
-    pieces = [text[low:high] for low, high in agency_sentences(text)]
+    pieces = [text[low:high] for low, high in spans]
     return [mask(piece, names) for piece in pieces] if masked else pieces
 
 
@@ -215,7 +217,9 @@ def run_sentences(run: Run, *, masked: bool) -> Iterator[str]:
     for (table,) in read_shards(run.texts, ["prompt_id", "text", "outcome"]):
         for row in table.to_pylist():
             if row["outcome"] == "ok":
-                yield from _pieces(row["text"], strata[row["prompt_id"]], masked=masked)
+                text = row["text"]
+                about, spans = strata[row["prompt_id"]], agency_sentences(text)
+                yield from _pieces(text, spans, about, masked=masked)
 
 
 def _agency(

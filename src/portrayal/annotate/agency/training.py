@@ -19,10 +19,10 @@ from portrayal.annotate.agency.labelled import (
     AgencyScore,
     LabelledSentences,
     score_agency,
+    shown,
 )
 from portrayal.annotate.agency.linear import fit_linear, write_linear
 from portrayal.annotate.agency.loading import load_classifier
-from portrayal.annotate.agency.masking import mask
 from portrayal.errors import OptionError
 from portrayal.models import Encoder, load_encoder, probabilities, save_encoder
 from portrayal.run.files import check_folder, write_atomically
@@ -289,13 +289,15 @@ def train_agency(
     kinds = [True, False]
     if base == "linear":
         name, labels = f"linear:{out.name}", labelled.labels.tolist()
-        texts = (_masked(labelled).sentences, labelled.sentences)
+        texts = (shown(labelled, masked=True), labelled.sentences)
         write_linear(out / "linear.npz", *(fit_linear(t, labels, name=name) for t in texts))
     elif masked:
         # Masked and as it stands, so that one set of weights reads both
-        twice = (*_masked(labelled).sentences, *labelled.sentences)
+        twice = (*shown(labelled, masked=True), *labelled.sentences)
         both = replace(labelled, sentences=twice, labels=np.tile(labelled.labels, 2))
-        stop_by = validation and _masked(validation)
+        stop_by = validation
+        if validation is not None:
+            stop_by = replace(validation, sentences=tuple(shown(validation, masked=True)))
         epochs = fine_tune(base, both, stop_by, out, fitting, on_epoch)
     else:
         epochs = fine_tune(base, labelled, validation, out, fitting, on_epoch)
@@ -354,10 +356,6 @@ def train_checkpoints(
         train_agency(labelled, base, folder, fitting=replace(fitting, seed=seed), **options)
         for seed, folder in zip(seeds, folders, strict=True)
     ]
-
-
-def _masked(labelled: LabelledSentences) -> LabelledSentences:
-    return replace(labelled, sentences=tuple(mask(sentence) for sentence in labelled.sentences))
 
 
 def _write_card(

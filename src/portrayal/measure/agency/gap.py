@@ -7,13 +7,13 @@ from itertools import combinations
 import numpy as np
 
 import portrayal.measure.agency.sentences as sentences
-from portrayal.measure.agency.by_hand import corrected_sums
 from portrayal.measure.agency.estimates import (
     BY,
     MATCHED,
     MEAN,
     by_run,
     common,
+    corrected_sums,
     inferred,
     of_stratum,
 )

@@ -416,45 +416,39 @@ def _rows(
         for i in np.flatnonzero(np.array(rows["error"].is_valid())).tolist():
             columns["outcome"][i] = "failed"
         gap, classed, unclassed = _counted(rows["agentic"].combine_chunks())
-        checkpoints = _by_list(rows["checkpoints"].combine_chunks())
-        other = _by_list(rows["beside"].combine_chunks()) if other_names else None
-        other_gaps = {} if other is None else dict(zip(other_names, other[0], strict=False))
-        # The last reading leaves out sentences that are neither: their share is what it lacks.
-        if other is not None and other_names[-1] == WITHOUT_NEITHER:
-            other_gaps[NEITHER] = 1.0 - divide(other[1][-1], classed)
-        readings[name] = MaskingReading(
-            gap[np.newaxis] if checkpoints is None else checkpoints[0],
-            classed,
-            unclassed,
-            other_gaps,
-        )
+        checkpoints = _counted(rows["checkpoints"].combine_chunks())[0]
+        other_gaps: dict[str, FloatArray] = {}
+        if other_names:
+            other, n_told, _ = _counted(rows["beside"].combine_chunks())
+            other_gaps = dict(zip(other_names, other, strict=False))
+            # The last reading leaves out sentences that are neither: their share is what it lacks.
+            if WITHOUT_NEITHER in other_gaps:
+                other_gaps[NEITHER] = 1.0 - divide(n_told[-1], classed)
+        of_checkpoints = checkpoints if len(checkpoints) else gap[np.newaxis]
+        readings[name] = MaskingReading(of_checkpoints, classed, unclassed, other_gaps)
     return columns, readings
 
 
-def _counted(agentic: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Ratio gap, sentences classed and unclassed of each text, from its list of probabilities."""
-    length = np.array(agentic.value_lengths().fill_null(0), dtype=np.int64)
+def _counted(lists: Any) -> FloatArray:
+    """Ratio gap, and sentences classed and unclassed, of each text from its probabilities.
+
+    Shape (3, n_texts), or (3, k, n_texts) where a text has k lists.
+    """
+    import pyarrow as pa
+
+    length = np.array(lists.value_lengths().fill_null(0), dtype=np.int64)
+    if pa.types.is_list(lists.type.value_type):
+        # Texts without lists stay NaN: they were not read, which is not a gap of 0.
+        counts = np.full((3, length.max(initial=0), len(length)), np.nan)
+        of_lists = _counted(lists.flatten()).reshape(3, -1, counts.shape[1] or 1)
+        counts[:, :, length > 0] = of_lists.swapaxes(1, 2)
+        return counts
     of = np.repeat(np.arange(len(length)), length)
-    p = np.array(agentic.flatten().fill_null(float("nan")), dtype=np.float64)
+    p = np.array(lists.flatten().fill_null(float("nan")), dtype=np.float64)
     n_classed = np.bincount(of, weights=~np.isnan(p), minlength=len(length))
     # NaN is not ≥ 0.5, so unclassed sentences are not agentic
     acts = np.bincount(of, weights=p >= 0.5, minlength=len(length))
-    gap = 2.0 * divide(acts, n_classed) - 1.0
-    return gap, n_classed.astype(np.float64), (length - n_classed).astype(np.float64)
-
-
-def _by_list(lists: Any) -> tuple[FloatArray, FloatArray, FloatArray] | None:
-    """What `_counted` gives of each of a text's lists, shapes (k, n_texts); None without lists."""
-    import pyarrow.compute as pc
-
-    n = pc.max(pc.list_value_length(lists)).as_py()
-    if not n:
-        return None
-    # Texts without lists stay NaN: they were not read, which is not a gap of 0.
-    valid = np.array(lists.is_valid())
-    counts = np.full((3, n, len(valid)), np.nan)
-    counts[:, :, valid] = [part.reshape(-1, n).T for part in _counted(lists.flatten())]
-    return counts[0], counts[1], counts[2]
+    return np.stack([2.0 * divide(acts, n_classed) - 1.0, n_classed, length - n_classed])
 
 
 def check_columns(

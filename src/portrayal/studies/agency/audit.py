@@ -119,8 +119,7 @@ def _prompt(task: Mapping[str, str], strata: dict[str, str], instruction: str) -
 def _slug(text: str) -> str:
     """Lower-case ASCII with hyphens: "José" is "jose", "Fine Arts department" "fine-arts"."""
     # Ids go into file names and tables of others, hence ASCII.
-    folded = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().casefold()
-    return "-".join(folded.removesuffix(" department").split())
+    return "-".join(_plain(text).casefold().removesuffix(" department").split())
 
 
 REPEATED = (
