@@ -36,7 +36,6 @@ from portrayal.annotate.people.confusion import (
     written,
 )
 from portrayal.annotate.people.stories.extract import WeighedStory
-from portrayal.measure.stories import reader_error
 from portrayal.measure.stories.reader_error import ReaderErrors
 from portrayal.records import ERROR_HIGH, ERROR_LOW, ERROR_VALUE, Estimate
 from portrayal.report.view import reader_could
@@ -114,7 +113,7 @@ def compared(read_run, hand_run, confusion: Confusion) -> list[tuple[Estimate, f
         if hand is None or hand.value is None:
             continue
         if ERROR_VALUE in e.details:
-            found.append((e, float(reader_error._DRAWN[e.measure](errors, e, 0)[0]), hand))
+            found.append((e, float(errors.corrected(e, 0)[0]), hand))
         elif e.status.reader_error is not None:
             found.append((e, np.nan, hand))
     return found

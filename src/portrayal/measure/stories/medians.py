@@ -118,7 +118,8 @@ def _representation(
             fields["undefined"] = no_share(baseline.name, features.groups[i])
         if "undefined" in fields:
             return fields
-        details = {"baseline": p_star}
+        # Of shares in these very prompts nothing is said: of their medians the mix is too sure.
+        details, fields["fixed"] = {"baseline": p_star}, None
         if i >= k:
             # As many people as say what the mix of models says.
             null = binomial_null(float(mixed[1][:, i].sum()), p_star, scope)

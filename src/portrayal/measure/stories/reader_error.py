@@ -9,7 +9,7 @@ was not measured on such stories or on enough people of a group, or does not tel
 the reason stands in place of the range.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -64,6 +64,11 @@ MOST_LOST = 0.05
 _WORDS = dict(zip(GENDERS, ("feminine", "masculine", "non-binary"), strict=True))
 _OF_ROLES = {SUBORDINATION.name, MEDIAN_SUBORDINATION.name, MEDIAN_RACIALIZED.name}
 """Measures of power-laden stories."""
+_MEASURES = {
+    *_OF_ROLES,
+    *(REPRESENTATION.name, PAIR_REPRESENTATION.name, MEDIAN_REPRESENTATION.name),
+}
+"""Measures that a report may state."""
 
 Shares = Mapping[tuple[str, ...], FloatArray]
 """By the values of a group, its ratio or share in each draw, shape (n_draws,)."""
@@ -97,11 +102,11 @@ class ReaderErrors:
         # Labels of these very stories tell more than how the reader erred on others
         if e.value is None or e.corrected:
             return e
-        if self.confusion is None or e.measure not in _DRAWN:
+        if self.confusion is None or e.measure not in _MEASURES:
             return e
         reason, draws, bounds = self._why_not(e), [], _chance(e, self.scope.level)
         if reason is None and bounds is not None:
-            draws = [_DRAWN[e.measure](self, e, part) for part in range(len(self.misread(e)))]
+            draws = [self.corrected(e, part) for part in range(len(self.misread(e)))]
             lost = max(float(np.isnan(draw[1:]).mean()) for draw in draws)
             if lost > MOST_LOST or np.isnan(draws[0][0]):
                 reason = (
@@ -121,7 +126,8 @@ class ReaderErrors:
         # Where labels by hand show how the reader errs, the corrected value is no nearer to them
         # than the read one (scripts/reader/score_errors.py), so the range alone has the errors.
         value = e.value if self.confusion.labelled else float(draws[0][0])
-        return _with(e, value, min(low, value), max(high, value))
+        ends = {ERROR_VALUE: value, ERROR_LOW: min(low, value), ERROR_HIGH: max(high, value)}
+        return replace(e, details={**e.details, **ends})
 
     def misread(self, e: Estimate) -> list[Misreading]:
         """Draws of each part of the confusion, in the setting of an estimate."""
@@ -173,48 +179,51 @@ class ReaderErrors:
                     )
         return None
 
-    def neutral(self, e: Estimate, part: int) -> tuple[Shares, Shares]:
-        """Shares in the stratum of an estimate, as read and corrected, in each draw."""
-        couples_only = e.measure == PAIR_REPRESENTATION.name
-        key = ("neutral", couples_only, *e.strata.values(), part)
-        if key not in self._kept:
-            full = self._stratum(e, laden=False)
-            stratum = couples(self.tally, full) if couples_only else full
-            assert stratum is not None
-            counts = self._once(("people", *key[:-1]), lambda: _people(self.tally, stratum))
-            draws = self._drawn(counts, stratum, key)
-            self._kept[key] = _shares(draws, None), _shares(draws, self.misread(e)[part])
-        shares: tuple[Shares, Shares] = self._kept[key]
-        return shares
+    def shares(self, e: Estimate, part: int) -> tuple[FloatArray, FloatArray]:
+        """Share of the group of an estimate in its stratum, or ratio of roles, in each draw.
 
-    def laden(self, e: Estimate, part: int) -> tuple[Shares, Shares]:
-        """Subordination ratios in the stratum of an estimate, as read and corrected."""
-        key = ("laden", *e.strata.values(), part)
-        if key not in self._kept:
-            stratum = self._stratum(e, laden=True)
-            counts = self._once(
-                ("roles", *key[:-1]), lambda: _people(self.tally, stratum, names=True)
-            )
-            draws = self._drawn(counts, stratum, key)
-            races = self.tally.races
-            self._kept[key] = (
-                _ratios(draws, races, None),
-                _ratios(draws, races, self.misread(e)[part]),
-            )
-        ratios: tuple[Shares, Shares] = self._kept[key]
-        return ratios
-
-    def _once(self, key: Any, make: Callable[[], Any]) -> Any:
-        if key not in self._kept:
-            self._kept[key] = make()
-        return self._kept[key]
-
-    def _stratum(self, e: Estimate, *, laden: bool) -> Stratum:
-        key = ("strata", laden)
-        by_label: dict[tuple[str, ...], Stratum] = self._once(
-            key, lambda: {tuple(s.labels.values()): s for s in strata(self.tally, laden=laden)}
+        As read, and as corrected by this part of the confusion.
+        """
+        laden, is_couples = e.measure in _OF_ROLES, e.measure == PAIR_REPRESENTATION.name
+        place = (
+            ("laden", *e.strata.values()) if laden else ("neutral", is_couples, *e.strata.values())
         )
-        return by_label[e.strata["domain"], e.strata["model"]]
+        if (*place, part) not in self._kept:
+            if ("strata", laden) not in self._kept:
+                all_strata = strata(self.tally, laden=laden)
+                self._kept["strata", laden] = {tuple(s.labels.values()): s for s in all_strata}
+            stratum: Stratum | None
+            stratum = self._kept["strata", laden][e.strata["domain"], e.strata["model"]]
+            if is_couples and stratum is not None:
+                stratum = couples(self.tally, stratum)
+            assert stratum is not None
+            if ("people", place) not in self._kept:
+                self._kept["people", place] = _people(self.tally, stratum, names=laden)
+            draws = self._drawn(self._kept["people", place], stratum, (*place, part))
+            misread, races = self.misread(e)[part], self.tally.races
+            self._kept[*place, part] = tuple(
+                _ratios(draws, races, how) if laden else _shares(draws, how)
+                for how in (None, misread)
+            )
+        read, corrected = self._kept[*place, part]
+        return read[tuple(e.group.values())], corrected[tuple(e.group.values())]
+
+    def corrected(self, e: Estimate, part: int) -> FloatArray:
+        """Return the value of an estimate without the errors of this part, in each draw.
+
+        Of a race the share over the drift of its names; medians, and ratios weighted by prompt,
+        move by the factor by which the pooled value of their group moves.
+        """
+        if self.tally.attribute in e.group and e.measure not in _OF_ROLES:
+            race = self.tally.races.index(e.group[self.tally.attribute])
+            return _around(self, e) / self.misread(e)[part].drift[:, race]
+        read, corrected = self.shares(e, part)
+        if e.measure in (REPRESENTATION.name, PAIR_REPRESENTATION.name):
+            return corrected / e.details["baseline"]
+        if e.measure == SUBORDINATION.name and BASIS not in e.strata:
+            return corrected
+        with np.errstate(invalid="ignore"):  # infinitely often by never is not known
+            return np.asarray(_around(self, e) * divide(corrected, read))
 
     def _drawn(
         self, counts: "_ReadCounts", stratum: Stratum, key: tuple[Any, ...]
@@ -383,51 +392,6 @@ def _without_rounding(values: FloatArray) -> FloatArray:
     return np.where(values < 1e-9, 0.0, values)
 
 
-def _share(errors: ReaderErrors, e: Estimate, part: int) -> FloatArray:
-    """Corrected representation ratios; of a race, the read one over the drift of its names."""
-    if errors.tally.attribute in e.group:
-        race = errors.tally.races.index(e.group[errors.tally.attribute])
-        return _around(errors, e) / errors.misread(e)[part].drift[:, race]
-    return errors.neutral(e, part)[1][tuple(e.group.values())] / e.details["baseline"]
-
-
-def _median_share(errors: ReaderErrors, e: Estimate, part: int) -> FloatArray:
-    """The read median by the factor by which the share in all models changes."""
-    if errors.tally.attribute in e.group:
-        return _share(errors, e, part)
-    read, right = (shares[tuple(e.group.values())] for shares in errors.neutral(e, part))
-    return _times(_around(errors, e), divide(right, read))
-
-
-def _median_ratio(errors: ReaderErrors, e: Estimate, part: int) -> FloatArray:
-    """The read median by the factor by which the same group's subordination ratio changes."""
-    read, right = (ratios[tuple(e.group.values())] for ratios in errors.laden(e, part))
-    return _times(_around(errors, e), divide(right, read))
-
-
-def _role_ratio(errors: ReaderErrors, e: Estimate, part: int) -> FloatArray:
-    """Corrected subordination ratios; a weighted one moves by the factor of the pooled one."""
-    if BASIS in e.strata:
-        return _median_ratio(errors, e, part)
-    return errors.laden(e, part)[1][tuple(e.group.values())]
-
-
-_DRAWN: dict[str, Callable[[ReaderErrors, Estimate, int], FloatArray]] = {
-    REPRESENTATION.name: _share,
-    PAIR_REPRESENTATION.name: _share,
-    SUBORDINATION.name: _role_ratio,
-    MEDIAN_REPRESENTATION.name: _median_share,
-    MEDIAN_SUBORDINATION.name: _median_ratio,
-    MEDIAN_RACIALIZED.name: _median_ratio,
-}
-"""Measures that a report may state, with what gives their corrected value in each draw."""
-
-
-def _times(ratio: FloatArray, factor: FloatArray) -> FloatArray:
-    with np.errstate(invalid="ignore"):  # infinitely often by never is not known
-        return np.asarray(ratio * factor)
-
-
 def _around(errors: ReaderErrors, e: Estimate) -> FloatArray:
     """Draws of a ratio around its value, as wide as its interval; the first is the value.
 
@@ -453,8 +417,3 @@ def _chance(e: Estimate, level: float) -> Interval | None:
     if e.interval is not None or e.fixed is None:
         return e.interval
     return Interval(e.fixed.low, e.fixed.high, level, TEXTS_ALONE)
-
-
-def _with(e: Estimate, value: float, low: float, high: float) -> Estimate:
-    more = {ERROR_VALUE: value, ERROR_LOW: low, ERROR_HIGH: high}
-    return replace(e, details={**e.details, **more})
