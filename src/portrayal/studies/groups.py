@@ -14,7 +14,6 @@ from portrayal.reference.factors import (
     ModelSource,
     NameSource,
     ReferenceSource,
-    Source,
     load_factor,
 )
 from portrayal.run.directory import Run
@@ -66,7 +65,13 @@ def group_annotations(
     if not options.factor:
         return ()
     groups = Annotation(GROUPS, group_settings(options.factor))
-    reads_people = any(_reads_people(s) for f in factors_of(options) for s in f.sources)
+    reads_people = any(
+        s.unit == "person"
+        if isinstance(s, ModelSource)
+        else isinstance(s, (NameSource, ReferenceSource))
+        for factor in factors_of(options)
+        for s in factor.sources
+    )
     # Who is in the texts is read once: the study's own people do for factors too.
     if not reads_people or people_among(annotation.name for annotation in annotations):
         return (groups,)
@@ -74,12 +79,6 @@ def group_annotations(
     by_network = getattr(options, "labeler", EMBEDDED) in (BY_READER, "routed")
     read = {"labeler": BY_READER} if by_network else {}
     return (Annotation(EVERYONE, {**(options.locale_settings() or {}), **read}), groups)
-
-
-def _reads_people(source: Source) -> bool:
-    if isinstance(source, ModelSource):
-        return source.unit == "person"
-    return isinstance(source, (NameSource, ReferenceSource))
 
 
 def people_among(annotators: Iterable[str]) -> str:

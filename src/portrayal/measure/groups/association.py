@@ -25,7 +25,6 @@ from portrayal.measure.groups.texts import (
     GroupStratum,
     GroupTexts,
     GroupUnits,
-    HandTexts,
     UnitRows,
 )
 from portrayal.measure.scope import Scope
@@ -139,9 +138,24 @@ def crossings(texts: GroupTexts) -> Iterator[Crossed]:
         # Two sources of one factor would be associated with themselves.
         if one.factor is other.factor or one.rows is not other.rows:
             continue
-        hand, labelled = None, [texts.hand.get((u.name, u.source.name)) for u in (one, other)]
-        if labelled[0] is not None and labelled[1] is not None:
-            hand = _both_labelled(labelled[0], labelled[1])
+        hand = None
+        first, second = (texts.hand.get((u.name, u.source.name)) for u in (one, other))
+        if first is not None and second is not None:
+            # Only texts of which people labelled both factors say how they go together.
+            names = sorted({*first.names} & {*second.names})
+            index, other_index = (
+                np.array([side.names.index(n) for n in names], dtype=np.int64)
+                for side in (first, second)
+            )
+            guess, truth = (
+                Crossed(
+                    first.guess.rows.take(index),
+                    CrossedSide.of(side, index),
+                    CrossedSide.of(other_side, other_index),
+                )
+                for side, other_side in ((first.guess, second.guess), (first.truth, second.truth))
+            )
+            hand = guess, truth, " and ".join(dict.fromkeys((first.note, second.note)))
         sides = CrossedSide.of(one), CrossedSide.of(other)
         yield Crossed(one.rows, *sides, f"{one.source.name} and {other.source.name}", hand)
     for name, units in product(texts.by, of_texts):
@@ -154,21 +168,6 @@ def crossings(texts: GroupTexts) -> Iterator[Crossed]:
         if by_people is not None:
             hand = by_stratum(by_people.guess), by_stratum(by_people.truth), by_people.note
         yield replace(by_stratum(units), hand=hand)
-
-
-def _both_labelled(one: HandTexts, other: HandTexts) -> tuple[Crossed, Crossed, str]:
-    """The texts of which people labelled both factors: only these say how they go together."""
-    names = sorted({*one.names} & {*other.names})
-    rows = [np.array([side.names.index(n) for n in names], dtype=np.int64) for side in (one, other)]
-    guess, truth = (
-        Crossed(
-            one.guess.rows.take(rows[0]),
-            CrossedSide.of(first, rows[0]),
-            CrossedSide.of(second, rows[1]),
-        )
-        for first, second in ((one.guess, other.guess), (one.truth, other.truth))
-    )
-    return guess, truth, " and ".join(dict.fromkeys((one.note, other.note)))
 
 
 def association(group_texts: GroupTexts, scope: Scope) -> Iterator[Estimate]:

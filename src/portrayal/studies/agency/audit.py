@@ -2,13 +2,13 @@
 
 import tomllib
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -86,21 +86,17 @@ def prompts(*, fairness: bool = False) -> tuple[Prompt, ...]:
     Wan & Chang (2024), Tables 4, 5, 6, 10 and 15.
     """
     data = tomllib.loads(files(__package__).joinpath("prompts.toml").read_text(encoding="utf-8"))
-    return tuple(
-        _prompt(task, strata, data["fairness"] if fairness else "")
-        for task in data["task"]
-        for strata in _people(data, task["descriptors"])
-    )
-
-
-def _people(data: Mapping[str, Any], descriptors: list[str]) -> Iterator[dict[str, str]]:
-    """Yield race, gender, name and descriptors of everyone that one task describes."""
-    values = [data[f"{name}s"] for name in descriptors]
-    # A name belongs to one group; all other descriptors are crossed with it.
-    for group in data["group"]:
-        for name, *person_values in product(group["names"], *values):
-            person = {"race": group["race"], "gender": group["gender"], "name": name}
-            yield person | dict(zip(descriptors, person_values, strict=True))
+    instruction = data["fairness"] if fairness else ""
+    agency_prompts = []
+    for task in data["task"]:
+        descriptors = [data[f"{name}s"] for name in task["descriptors"]]
+        # A name belongs to one group; all other descriptors are crossed with it.
+        for group in data["group"]:
+            for name, *values in product(group["names"], *descriptors):
+                strata = {"race": group["race"], "gender": group["gender"], "name": name}
+                strata |= dict(zip(task["descriptors"], values, strict=True))
+                agency_prompts.append(_prompt(task, strata, instruction))
+    return tuple(agency_prompts)
 
 
 def _prompt(task: Mapping[str, str], strata: dict[str, str], instruction: str) -> Prompt:
