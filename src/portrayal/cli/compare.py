@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 import portrayal.cli.printing as show
-from portrayal.cli.options import Despite, Flag, Level, Margin, Measure, Seed, Where
+from portrayal.cli.options import Despite, Flag, Level, Measure, Seed, Where
 from portrayal.errors import OptionError
 from portrayal.records import LIKE_THESE, Population
 from portrayal.shown import one_line
@@ -31,7 +31,7 @@ def compare(
     against: Annotated[str | None, Parameter(metavar="MODEL")] = None,
     measure: Measure = None,
     where: Where = None,
-    margin: Margin = 1.25,
+    margin: float = 1.25,
     difference_margin: float | None = None,
     despite: Despite = None,
     model_alias: Annotated[list[str] | None, Parameter(metavar="NAME=NAME")] = None,
@@ -54,6 +54,8 @@ def compare(
         Compare the models of one run: model.
     against
         Model that the others are compared with; with --by model.
+    margin
+        Factor up to which ratios count as the same.
     difference_margin
         Difference that counts as none; .05 for shares if it is left out.
     model_alias

@@ -86,7 +86,7 @@ def cues(
     *,
     texts: opt.Texts = None,
     column: opt.Columns = None,
-    list_: opt.CueListName = "laissez-faire",
+    list_: Annotated[str, Parameter(name="--list")] = "laissez-faire",
     term: list[str] | None = None,
     by: Annotated[str, Parameter(metavar="STRATUM")] = "nothing",
     out: Path | None = None,
@@ -100,6 +100,8 @@ def cues(
 
     Parameters
     ----------
+    list_
+        Cue list: a shipped one, or a TOML or CSV file.
     term
         Term of your own, in place of a list; repeatable.
     by
@@ -199,15 +201,15 @@ def words(
     *,
     texts: opt.Texts = None,
     column: opt.Columns = None,
-    by: opt.By = None,
-    reference_group: opt.ReferenceGroup = None,
+    by: Annotated[list[str] | None, Parameter(metavar="COLUMN")] = None,
+    reference_group: Annotated[list[str] | None, Parameter(metavar="COLUMN=VALUE")] = None,
     cluster: Annotated[str | None, Parameter(metavar="COLUMN")] = None,
     masked: opt.Masked = True,
     mask_words: Path | None = None,
     min_count: int = 10,
     min_texts: int = 5,
     prior: float = 500.0,
-    permutations: opt.Permutations = 200,
+    permutations: int = 200,
     top: int = 15,
     out: Path | None = None,
     level: opt.Level = 0.95,
@@ -223,6 +225,10 @@ def words(
 
     Parameters
     ----------
+    by
+        Column whose values are compared; repeatable.
+    reference_group
+        The group that others are compared with.
     cluster
         Column of what makes texts dependent, or "text" where none does; default the prompt, else
         the column of names.
@@ -234,6 +240,8 @@ def words(
         Texts that a word needs to be in.
     prior
         Words of the Dirichlet prior.
+    permutations
+        Shuffles of the groups.
     top
         Words of each comparison.
     out
@@ -342,7 +350,7 @@ def people(
     out: Path | None = None,
     unnamed: opt.Flag = False,
     locale: Annotated[str | None, Parameter(metavar="NAME|DIR")] = None,
-    labeler: Annotated[str | None, Parameter(help=opt.READS)] = None,
+    labeler: str | None = None,
     column: opt.Columns = None,
     format: opt.Format = "table",
 ) -> None:
@@ -360,6 +368,9 @@ def people(
         Also people without a name: a woman, his wife.
     locale
         Folder of data of a country: its titles, places, peoples, feasts.
+    labeler
+        Who says whom pronouns mean: embedded (rules) or reader (a small network). Default: the
+        reader where portrayal[reader] is installed.
     """
     from portrayal.annotate.people import find_everyone
     from portrayal.annotate.people.reader.referents import referring_of

@@ -34,19 +34,8 @@ Sheets = Annotated[
     Parameter(help="Filled-in sheets or other label files; or a project, or a run with one."),
 ]
 ProjectPath = Annotated[Path, Parameter(help="Folder of a coding project, or a run with one.")]
-GroupedBy = Annotated[
-    str | None,
-    Parameter(
-        metavar="STRATUM",
-        help="Stratum or label of people that groups texts; default group, cue or race.",
-    ),
-]
 LABELLING = opt.record(ask.asking_options("model", "samples", whose="labeler", samples=0))
 """Answers to each question where none are named: 3 about people, 1 by a codebook."""
-Merge = Annotated[
-    list[str] | None,
-    Parameter(metavar="GROUP=GROUP", help="Count the first with the second; repeatable."),
-]
 
 
 def find_project(path: Path) -> "Project":
@@ -410,8 +399,8 @@ def codes(
     project: ProjectPath,
     /,
     *,
-    by: GroupedBy = None,
-    merge: Merge = None,
+    by: Annotated[str | None, Parameter(metavar="STRATUM")] = None,
+    merge: Annotated[list[str] | None, Parameter(metavar="GROUP=GROUP")] = None,
     level: opt.Level = 0.95,
     format: opt.Format = "table",
 ) -> None:
@@ -420,6 +409,13 @@ def codes(
     Where a model coded as well, its shares are corrected by the texts that people coded.
 
     Example: portrayal label codes runs/laissez-faire/coding/first --by race
+
+    Parameters
+    ----------
+    by
+        Stratum or label of people that groups texts; default group, cue or race.
+    merge
+        Count the first with the second; repeatable.
     """
     from portrayal.coding import code_prevalence, code_shares, project_labels
     from portrayal.report.coding import code_blocks

@@ -40,17 +40,9 @@ Columns = Annotated[
         help="Column NAME holds FIELD; repeatable, or several joined by commas.",
     ),
 ]
-By = Annotated[
-    list[str] | None,
-    Parameter(metavar="COLUMN", help="Column whose values are compared; repeatable."),
-]
 Measure = Annotated[str | None, Parameter(help="One measure; its version may be left out.")]
 Where = Annotated[
     list[str] | None, Parameter(metavar="KEY=VALUE", help="Only this stratum or group; repeatable.")
-]
-ReferenceGroup = Annotated[
-    list[str] | None,
-    Parameter(metavar="COLUMN=VALUE", help="The group that others are compared with."),
 ]
 Masked = Annotated[
     bool,
@@ -59,23 +51,15 @@ Masked = Annotated[
         help="Hide names and words that name a group, or read texts as they are.",
     ),
 ]
-Replace = Annotated[
-    bool, Parameter(name="--replace", show_default=False, help="Write over what is there already.")
-]
 Despite = Annotated[
     list[str] | None,
     Parameter(metavar="NAME", help="Instrument that may differ, or all; repeatable."),
 ]
-Margin = Annotated[float, Parameter(help="Factor up to which ratios count as the same.")]
 Level = Annotated[float, Parameter(help="Confidence level.")]
 Seed = Annotated[int, Parameter(help="Start of every random stream.")]
 Draws = Annotated[int, Parameter(help="Replicates of the bootstrap.")]
-Permutations = Annotated[int, Parameter(help="Shuffles of the groups.")]
 PromptFile = Annotated[
     Path | None, Parameter(help="Prompt file of your own (TOML, CSV, JSON lines).")
-]
-CueListName = Annotated[
-    str, Parameter(name="--list", help="Cue list: a shipped one, or a TOML or CSV file.")
 ]
 Labeler = Annotated[
     str,
@@ -84,11 +68,6 @@ Labeler = Annotated[
         "routed (reader or llm where the rules are unsure)."
     ),
 ]
-READS = (
-    "Who says whom pronouns mean: embedded (rules) or reader (a small network). Default: the "
-    "reader where portrayal[reader] is installed."
-)
-"""Help of an option of the labelers of any text."""
 RouteShare = Annotated[
     float, Parameter(help="Fraction of the texts, the least sure ones, that routed sends to it.")
 ]

@@ -5,8 +5,14 @@ is a pattern that a text shows or does not. A *marked word* is one that a group'
 often than others do.
 """
 
-from portrayal.coding.characters import run_documents
-from portrayal.coding.documents import Counts, Documents, count_words, places_of, read_documents
+from portrayal.coding.documents import (
+    Counts,
+    Documents,
+    count_words,
+    places_of,
+    read_documents,
+    run_documents,
+)
 from portrayal.coding.groups import GroupMention, GroupObservations, observed_groups
 from portrayal.coding.labels import project_labels, store_labels, write_sheets
 from portrayal.coding.project import (

@@ -17,13 +17,15 @@ from numpy.typing import NDArray
 from portrayal.annotate.agency.masking import is_ambiguous_name
 from portrayal.annotate.language import is_english
 from portrayal.annotate.names import hidden, hidden_spans
+from portrayal.coding.sampling import frame, people_of, texts_of
 from portrayal.collect.fields import find_columns, parse_columns
 from portrayal.collect.outcomes import outcome_of
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError, OptionError
 from portrayal.records import OUTCOMES
-from portrayal.reference import gender_words
+from portrayal.reference import GENDERS, gender_words
 from portrayal.reference.locales import HOME
+from portrayal.run import Run, read_prompts
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -36,6 +38,10 @@ _AFTER = re.compile(r"\b([A-Z]\w+)\.?[ ](?=([A-Z]\w+))")
 _SMALL = re.compile(r"(?<!\w)[a-z]+(?!\w)")
 _TITLES = frozenset(("Mr", "Mrs", "Ms", "Miss", "Mx", "Dr", "Prof", "Professor"))
 _MARK = "ꙮ"  # a letter that no text has, in place of a name
+# Simple on purpose: a closing quotation mark belongs to the sentence before it
+_SENTENCE = re.compile(r"[^.!?\n]*[.!?\n]*[\"'”’)]*\s*")
+ATTRIBUTES = ("gender", "race", "model", "domain")
+"""What the characters of a run can be grouped by."""
 _TYPOGRAPHY = str.maketrans("’\u2010\u2011", "'--")
 
 
@@ -169,6 +175,85 @@ def read_documents(
         names_mask(words, (_cell(row, text) for row in rows)),
         dict(unread),
     )
+
+
+def run_documents(run: Run, groups: Sequence[str] = ("gender",)) -> Documents:
+    """Return one document per character of a run: the sentences that refer to the character.
+
+    Parameters
+    ----------
+    run
+        A run with annotated people. Where labels give no places, as a user's own do, the sentences
+        that name a character stand for those that refer to it.
+    groups
+        Of `ATTRIBUTES`. The race of a document says whose bearers share the name at `THRESHOLD` or
+        more, which describes a population; other names have none.
+
+    Raises
+    ------
+    OptionError
+        For another group.
+    DataError
+        When no place of a character is known.
+    """
+    foreign = [name for name in groups if name not in ATTRIBUTES]
+    if foreign or not groups:
+        attributes = ", ".join(ATTRIBUTES)
+        raise OptionError(f"a run's people are grouped by {attributes}; got {foreign or 'none'}.")
+    table, prompts = frame(run), read_prompts(run.prompts_path, words="text")
+    ids = table["text_id"].to_pylist()
+    texts = texts_of(run, ids)
+    strata = {i: prompts.get(row["prompt_id"], {}) for i, row in texts.items()}
+    people = people_of(run, ids, strata)
+    rows = [
+        (about, person, texts[i], strata[i])
+        for i in ids
+        for person in people.get(i, ())
+        # A character whom no sentence refers to has no document
+        if (about := sentences(text := texts[i]["text"], person.spans or _named(text, person.name)))
+    ]
+    if not rows:
+        raise DataError(f"{run.path}: no text says where it refers to its people.")
+    abouts, persons, rows_of, strata_of = zip(*rows, strict=True)
+    labels = {
+        "gender": [person.gender if person.gender in GENDERS else "" for person in persons],
+        "race": [person.labels.get("race", "") for person in persons],
+        "model": [row["model"] for row in rows_of],
+        "domain": [strata.get("domain", "") for strata in strata_of],
+    }
+    counts = run.texts.note().get("outcomes", {})
+    names = (person.name for of_text in people.values() for person in of_text)
+    return Documents(
+        str(run.path),
+        abouts,
+        {name: tuple(labels[name]) for name in groups},
+        tuple(person.labels["power"] for person in persons),
+        np.unique([row["prompt_id"] for row in rows_of], return_inverse=True)[1].astype(np.int64),
+        "prompt",
+        names_mask(names, (row["text"] for row in texts.values())),
+        {name: counts[name] for name in OUTCOMES[1:] if counts.get(name)},
+        "character",
+    )
+
+
+def _named(text: str, name: str | None) -> list[tuple[int, int]]:
+    """Return where a text has a name, for people whose labels give no places."""
+    return [hit.span() for hit in re.finditer(rf"\b{re.escape(name)}\b", text)] if name else []
+
+
+def sentences(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    """Return the sentences of a text that hold the start of one of the spans, joined by spaces."""
+    starts = sorted(start for start, _ in spans)
+    shown_sentences = []
+    for hit in _SENTENCE.finditer(text):
+        sentence = hit.group()
+        low = hit.start() + len(sentence) - len(sentence.lstrip())
+        # The start decides, so that a span across a border is in one sentence alone
+        first = np.searchsorted(starts, low)
+        holds_start = first < len(starts) and starts[first] < low + len(sentence.strip())
+        if holds_start and re.search(r"\w", sentence):
+            shown_sentences.append(sentence.strip())
+    return " ".join(shown_sentences)
 
 
 def names_mask(names: Iterable[str | None], texts: Iterable[str]) -> frozenset[str]:

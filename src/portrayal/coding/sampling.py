@@ -1,17 +1,20 @@
-"""Samples to label: texts drawn by strata, the codebook of a field, and both as items of a project.
+"""Samples to label: texts of a run with their people, drawn by strata, and as items of a project.
 
 A text's weight is 1 over its chance of being drawn, so that weighted counts speak of the whole run.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+
 from portrayal.annotate.people import Roles
-from portrayal.coding.characters import NameShares, frame, people_of
 from portrayal.coding.project import CodingItem, ItemPerson, item_name
-from portrayal.collect.corpus import SLOTS
-from portrayal.errors import OptionError
+from portrayal.collect.corpus import SLOTS, people_parts
+from portrayal.errors import DataError, OptionError
 from portrayal.measure.corrected import FEWEST
 from portrayal.measure.cues import role_of
 from portrayal.measure.drawing import choices_of, texts_of_draw
@@ -25,8 +28,8 @@ from portrayal.raters import (
     short_places,
 )
 from portrayal.raters.labels import Unit
-from portrayal.reference import GENDERS
-from portrayal.run import Run, read_prompts, read_rows
+from portrayal.reference import GENDERS, RACES, mena_nhpi_table, name_table, race_likelihoods
+from portrayal.run import Run, read_chosen, read_prompts, read_rows
 from portrayal.validate import check_count, check_seed
 
 BY = ("domain", "condition", "model")
@@ -40,6 +43,97 @@ _WORDS = (
     "other raters do. {raters} people label every text. Where none of the answers fits, write a "
     "note and go on."
 )
+
+
+THRESHOLD = 0.6
+"""Share of its bearers from which a name counts as borne mostly by a group (Table S10)."""
+_NAMES = tuple(f"{slot}_{part}" for slot in SLOTS for part in ("name", "gender"))
+
+
+def frame(run: Run) -> pa.Table:
+    """Return every readable text of a run with the names and genders of its people.
+
+    Columns text_id, prompt_id, model, subject_name, subject_gender, object_name, object_gender; in
+    the order of text_id, whatever the shards.
+
+    Raises
+    ------
+    DataError
+        When the run's people were not annotated.
+    """
+    import duckdb
+
+    parts = people_parts(run)
+    if not parts:
+        raise DataError(
+            f"{run.path}: people were not annotated. Audit it first, or sample by cue or random."
+        )
+    # In DuckDB, as a run of many shards need not fit in memory
+    query = f"""
+        select t.text_id, t.prompt_id, t.model, {", ".join("a." + c for c in _NAMES)}
+        from read_parquet($texts) t join read_parquet($people) a using (text_id)
+        where t.outcome = 'ok' and a.error is null order by t.text_id
+    """  # noqa: S608
+    parameters = {"texts": [str(p) for p in run.texts.parts()], "people": [str(p) for p in parts]}
+    with duckdb.connect() as connection:
+        return connection.sql(query, params=parameters).to_arrow_table()
+
+
+def texts_of(run: Run, text_ids: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Return the rows of some texts by text_id."""
+    rows = read_chosen(run.texts.parts(), ("text_id", "prompt_id", "model", "text"), set(text_ids))
+    return {row["text_id"]: row for row in rows}
+
+
+def people_of(
+    run: Run, text_ids: Iterable[str], conditions: Mapping[str, Mapping[str, str]]
+) -> dict[str, tuple[ItemPerson, ...]]:
+    """Return the people of some texts by text_id; `conditions` gives each text's prompt strata."""
+    columns = ["text_id", *(f"{s}_{part}" for s in SLOTS for part in ("name", "gender", "spans"))]
+    rows = list(read_chosen(people_parts(run), columns, set(text_ids)))
+    shares = NameShares(row[f"{slot}_name"] for row in rows for slot in SLOTS)
+    people: dict[str, tuple[ItemPerson, ...]] = {}
+    for row in rows:
+        strata = conditions.get(row["text_id"], {})
+        people[row["text_id"]] = ()
+        for slot in SLOTS:
+            name, gender = row[f"{slot}_name"], row[f"{slot}_gender"]
+            if name is None and gender is None:
+                continue
+            labels = {"power": role_of(slot, strata.get("condition", ""))}
+            most = shares.most(name)
+            if most is not None:
+                labels["names"] = f"{100 * most[1]:.0f} % of bearers {most[0]}"
+            # A share of bearers, not a person's race: only where it is large is it a label
+            if (race := shares.race(name)) is not None:
+                labels["race"] = race
+            spans = tuple((s["start"], s["end"]) for s in row[f"{slot}_spans"] or ())
+            role = strata.get(f"{slot}_role", "")
+            people[row["text_id"]] += (ItemPerson(slot, name, gender or "", role, spans, labels),)
+    return people
+
+
+class NameShares:
+    """Which group most bearers of a name belong to, and their share."""
+
+    def __init__(self, names: Iterable[str | None]) -> None:
+        sorted_names = sorted({name.casefold() for name in names if name})
+        likelihoods = race_likelihoods(sorted_names, name_table(), mena_nhpi_table())
+        finite = np.nan_to_num(likelihoods, nan=-1.0)  # argmax would take NaN for the largest
+        self._best = {
+            name: (RACES[int(best)], float(row[best]))
+            for name, row, best in zip(sorted_names, finite, finite.argmax(axis=1), strict=True)
+            if row[best] >= 0
+        }
+
+    def most(self, name: str | None) -> tuple[str, float] | None:
+        """Return the group and its share; None where no table knows the name."""
+        return self._best.get((name or "").casefold())
+
+    def race(self, name: str | None) -> str | None:
+        """Return the group where its share is at least `THRESHOLD`; None otherwise."""
+        best = self.most(name)
+        return best[0] if best is not None and best[1] >= THRESHOLD else None
 
 
 def draw_texts(
@@ -77,12 +171,24 @@ def draw_texts(
         attributes = ", ".join(sorted({*columns, *OF_PEOPLE}))
         raise OptionError(f"texts have no {strange[0]!r} to draw by; they have: {attributes}.")
     of_people = [name for name in names if name in OF_PEOPLE and name not in columns]
-    people = _people_strata(run, of_people) if of_people else {}
+    # The strata of a text by its people, who may be of several: "White F, dominant"
+    people: dict[str, dict[str, None]] = defaultdict(dict)
+    if of_people:
+        prompts, people_rows = read_prompts(run.prompts_path), frame(run).to_pylist()
+        shares = NameShares(row[f"{slot}_name"] for row in people_rows for slot in SLOTS)
+        for row, slot in product(people_rows, SLOTS):
+            gender = row[f"{slot}_gender"]
+            values = {"race": shares.race(row[f"{slot}_name"])}
+            values["gender"] = gender if gender in GENDERS else None
+            if all(values[name] for name in of_people):
+                role = role_of(slot, prompts.get(row["prompt_id"], {}).get("condition", ""))
+                words = " ".join(str(values[name]) for name in of_people)
+                people[row["text_id"]][f"{words}, {role}"] = None
     strata: dict[str, list[Unit]] = defaultdict(list)
     for row in rows:
         text_values = [str(row.get(name) or "–") for name in names if name not in of_people]
-        for values in people.get(row["text_id"], ()) if of_people else ("",):
-            key = _SEPARATOR.join(filter(None, [*text_values, values])) or "all"
+        for words in people.get(row["text_id"], ()) if of_people else ("",):
+            key = _SEPARATOR.join(filter(None, [*text_values, words])) or "all"
             strata[key].append((row["text_id"], ""))
     sizes = evenly(n, [len(units) for units in strata.values()])
     if sizes and min(sizes) == 0:
@@ -91,22 +197,6 @@ def draw_texts(
             "fewer attributes with --by."
         )
     return drawn(about, strata, sizes, seed)
-
-
-def _people_strata(run: Run, names: Sequence[str]) -> dict[str, list[str]]:
-    """The strata of each text by its people, who may have several: "White F, dominant"."""
-    prompts, rows = read_prompts(run.prompts_path), frame(run).to_pylist()
-    shares = NameShares(row[f"{slot}_name"] for row in rows for slot in SLOTS)
-    strata: dict[str, list[str]] = defaultdict(list)
-    for row in rows:
-        condition = prompts.get(row["prompt_id"], {}).get("condition", "")
-        for slot in SLOTS:
-            most, gender = shares.race(row[f"{slot}_name"]), row[f"{slot}_gender"]
-            values = {"race": most, "gender": gender if gender in GENDERS else None}
-            if all(values[name] for name in names):
-                words = " ".join(str(values[name]) for name in names)
-                strata[row["text_id"]].append(f"{words}, {role_of(slot, condition)}")
-    return {text_id: list(dict.fromkeys(values)) for text_id, values in strata.items()}
 
 
 def short_of_people(run: Run, draw: Draw) -> list[ShortPlace]:

@@ -196,69 +196,58 @@ def _pairs(documents: Documents, unmarked: Mapping[str, str]) -> Iterator[_Pair]
 def _compare(
     documents: Documents, counts: Counts, alpha: FloatArray, pair: _Pair, scope: Scope
 ) -> WordComparison:
+    """Compare the words of two sides, and both with groups that are shuffled."""
     n_texts, n_others = int(pair.first.sum()), int(pair.second.sum())
     common = (pair.group, pair.role, pair.against, n_texts, n_others)
     if not n_texts or not n_others:
         empty = " ".join(pair.group.values()) if not n_texts else pair.against
         return WordComparison(*common, 0, (), f"no text of {empty} in role {pair.role}")
-    log_odds = clustered_log_odds(counts.matrix, pair.first, pair.second, documents.cluster, alpha)
-    middle, spread, top, n_whole = _shuffled(documents, counts, alpha, pair, scope)
-    first = counts.matrix[pair.first]
-    count = np.asarray(first.sum(axis=0)).ravel()
-    other_count = np.asarray(counts.matrix[pair.second].sum(axis=0)).ravel()
-    texts = np.diff(first.tocsc().indptr)
-    # Student's t, as a word may stand in few clusters; the normal's interval would be too short
-    df = np.maximum(log_odds.word_clusters - 1, 1)
-    half = log_odds.clustered * t_isf((1 - scope.level) / 2, df)
-    # From its own mean and spread, so that no word sets the largest by its scale alone
-    scaled = np.abs(divide(log_odds.z - middle, spread))
-    # Plus 1, as the arrangement that was seen is one of those possible: p is never 0
-    shuffled = (1 + (top[:, np.newaxis] >= scaled - 1e-9).sum(0)) / (1 + len(top))
-    counts_of_words = (count, other_count, texts, log_odds.word_clusters)
-    delta, unknown = log_odds.delta, np.full(len(log_odds.z), np.nan)  # q is of all comparisons
-    real = (delta, delta - half, delta + half, log_odds.z, log_odds.z_clustered, unknown, shuffled)
-    # One long text can repeat a word often: it has to stand in several of the group's
-    enough = (texts >= counts.min_texts) & (count + other_count >= counts.min_count)
-    words = tuple(
-        MarkedWord(
-            counts.words[i], *(int(n[i]) for n in counts_of_words), *(float(x[i]) for x in real)
-        )
-        # Most marked first; ties in the order of the words
-        for i in np.lexsort((np.arange(len(log_odds.z)), -log_odds.z))
-        if enough[i]
-    )
-    n_clusters = log_odds.n_clusters
-    return WordComparison(*common, n_clusters, words, None, pair.first, n_whole)
-
-
-def _shuffled(
-    documents: Documents, counts: Counts, alpha: FloatArray, pair: _Pair, scope: Scope
-) -> tuple[FloatArray, FloatArray, FloatArray, int]:
-    """Shuffle groups: the mean and spread of each word's z, and the largest of all words.
-
-    Shapes (n_words,) twice and (permutations,); and `WordComparison.whole_clusters`.
-    Groups are shuffled within clusters where clusters hold texts of both sides, else between whole
-    clusters.
-    """
+    odds = clustered_log_odds(counts.matrix, pair.first, pair.second, documents.cluster, alpha)
+    # Groups are shuffled within clusters where clusters hold texts of both sides, else between
+    # whole clusters, as shuffling within prompts would then move nothing
     rng = scope.rng("marked words", pair.role, pair.against, *pair.group.values())
     either = np.flatnonzero(pair.first | pair.second)
     label, cluster = pair.first[either].astype(np.int64), documents.cluster[either]
     _, code, size = np.unique(cluster, return_inverse=True, return_counts=True)
     mixed = np.bincount(code, weights=label)
-    # Where no prompt has both sides, shuffling within prompts would move nothing
-    is_by_cluster = bool(np.all((mixed == 0) | (mixed == size)))
+    by_cluster = bool(np.all((mixed == 0) | (mixed == size)))
+    n_whole = len(size) if by_cluster and len(size) < len(either) else 0
     of_cluster = (mixed > 0).astype(np.int64)
     matrix = counts.matrix[either]
     total = np.asarray(matrix.sum(axis=0)).ravel()
-    shuffled_first = np.empty((scope.permutations, len(either)))
-    for row in shuffled_first:
-        row[:] = (
-            rng.permutation(of_cluster)[code] if is_by_cluster else shuffle_within(label, code, rng)
-        )
-    first = (matrix.T @ shuffled_first.T).T
-    delta, error = log_odds(first, np.maximum(total - first, 0.0), alpha)
-    z = delta / error
+    labels = np.empty((scope.permutations, len(either)))
+    for row in labels:
+        if by_cluster:
+            row[:] = rng.permutation(of_cluster)[code]
+        else:
+            row[:] = shuffle_within(label, code, rng)
+    shuffled_counts = (matrix.T @ labels.T).T
+    delta, error = log_odds(shuffled_counts, np.maximum(total - shuffled_counts, 0.0), alpha)
+    z = delta / error  # (permutations, n_words)
+    # From its own mean and spread, so that no word sets the largest by its scale alone
     middle, spread = z.mean(axis=0), z.std(axis=0)
     spread = np.where(spread > 0, spread, np.nan)
     top = np.nanmax(np.abs((z - middle) / spread), axis=1, initial=0.0)
-    return middle, spread, top, len(size) if is_by_cluster and len(size) < len(either) else 0
+    scaled = np.abs(divide(odds.z - middle, spread))
+    # Plus 1, as the arrangement that was seen is one of those possible: p is never 0
+    shuffled = (1 + (top[:, np.newaxis] >= scaled - 1e-9).sum(0)) / (1 + len(top))
+    first = counts.matrix[pair.first]
+    count = np.asarray(first.sum(axis=0)).ravel()
+    other_count = np.asarray(counts.matrix[pair.second].sum(axis=0)).ravel()
+    texts = np.diff(first.tocsc().indptr)
+    # Student's t, as a word may stand in few clusters; the normal's interval would be too short
+    df = np.maximum(odds.word_clusters - 1, 1)
+    half = odds.clustered * t_isf((1 - scope.level) / 2, df)
+    counts_of_words = (count, other_count, texts, odds.word_clusters)
+    unknown = np.full(len(odds.z), np.nan)  # q is of all comparisons
+    low, high = odds.delta - half, odds.delta + half
+    real = (odds.delta, low, high, odds.z, odds.z_clustered, unknown, shuffled)
+    # One long text can repeat a word often: it has to stand in several of the group's
+    enough = (texts >= counts.min_texts) & (count + other_count >= counts.min_count)
+    words = []
+    # Most marked first; ties in the order of the words
+    for i in np.lexsort((np.arange(len(odds.z)), -odds.z)):
+        if enough[i]:
+            n_of_word = (int(n[i]) for n in counts_of_words)
+            words.append(MarkedWord(counts.words[i], *n_of_word, *(float(x[i]) for x in real)))
+    return WordComparison(*common, odds.n_clusters, tuple(words), None, pair.first, n_whole)

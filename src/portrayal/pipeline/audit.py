@@ -5,8 +5,9 @@ import os
 import re
 import shlex
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +25,11 @@ from portrayal.collect.tables import keep_table
 from portrayal.collect.texts import SHARD_ROWS, alike_models, said_left_out
 from portrayal.errors import OptionError
 from portrayal.measure import check_measures, with_q_in
+from portrayal.measure.scope import Question, sides_of
 from portrayal.models import on_one_core
 from portrayal.pipeline.config import AuditConfig
 from portrayal.pipeline.datasheet import write_datasheet
-from portrayal.pipeline.questions import asked_when, check_questions
+from portrayal.records import ALL, OTHERS
 from portrayal.reference.labels import kept_words
 from portrayal.run import (
     Run,
@@ -281,9 +283,7 @@ def _collect(
                 "the same command with --model."
             )
     tell(f"texts: {note['n_texts']:,} of {counted(len(note['models']), 'model')}{_unread(note)}")
-    for line in _unnamed(study, note["mapping"]) if texts is not None else ():
-        tell(line)
-    for line in _oddities(note) if texts is not None else ():
+    for line in _oddities(study, note) if texts is not None else ():
         tell(line)
     # Two spellings of one model would be compared with each other
     for one, other in alike_models(note["models"]):
@@ -293,8 +293,13 @@ def _collect(
         tell(f"left out, as their prompts are not the study's: {said_left_out(left_out)}")
 
 
-def _oddities(note: Mapping[str, Any]) -> Iterator[str]:
-    """What a user may not know of a file's rows, in one line each."""
+def _oddities(study: Study, note: Mapping[str, Any]) -> Iterator[str]:
+    """What a user may not know of a file's columns and rows, in one line each."""
+    if "model" not in note["mapping"]:
+        yield "no column names a model: all texts are of one, unnamed; --column model=NAME"
+    names_prompt = {"prompt", "prompt_id"} & note["mapping"].keys()
+    if not names_prompt and "subject_role" in study.fields.strata:
+        yield "no column names a prompt: texts of the same strata are of one; --column prompt=NAME"
     if n := note.get("n_reasoned"):
         yield f"{counted(n, 'text')} held reasoning, which was removed"
     if lacking := note.get("without_column"):
@@ -304,14 +309,6 @@ def _oddities(note: Mapping[str, Any]) -> Iterator[str]:
         )
     if n := note.get("n_repeated_ids"):
         yield f"{counted(n, 'row')} with the text_id of an earlier row; each is a text of its own"
-
-
-def _unnamed(study: Study, mapping: Mapping[str, str]) -> Iterator[str]:
-    """Say which columns are missed that would tell models and prompts apart."""
-    if "model" not in mapping:
-        yield "no column names a model: all texts are of one, unnamed; --column model=NAME"
-    if not {"prompt", "prompt_id"} & mapping.keys() and "subject_role" in study.fields.strata:
-        yield "no column names a prompt: texts of the same strata are of one; --column prompt=NAME"
 
 
 def _ask(run: Run, study: Study, config: AuditConfig, tell: Say) -> None:
@@ -466,3 +463,80 @@ def _beside(value: Any) -> Any:
     with suppress(ValueError):  # on another drive
         return Path(os.path.relpath(value)).as_posix()
     return value
+
+
+_MOST_NAMED = 20
+
+
+def check_questions(
+    questions: Sequence[Question], measures: Sequence[str], values: Mapping[str, Collection[str]]
+) -> None:
+    """Refuse a question that no estimate could answer, before any text is read.
+
+    Parameters
+    ----------
+    questions
+        As they were asked.
+    measures
+        Registered names of what the audit measures.
+    values
+        What is known of the values of strata and groups (`Options.group_values`); a key that is not
+        among them is of the measure's own strata, and is not checked.
+
+    Raises
+    ------
+    OptionError
+        Naming what exists.
+
+    Examples
+    --------
+    >>> asked = [Question.of("subordination race=Klingon")]
+    >>> check_questions(asked, ["subordination.v1"], {"race": ["Black", "White"]})
+    Traceback (most recent call last):
+    portrayal.errors.OptionError: --question 'subordination race=Klingon': no race is 'Klingon'; \
+there are: Black, White.
+    """
+    for question in questions:
+        option = f"--question {question.text!r}"
+        if question.measure not in measures:
+            raise OptionError(
+                f"{option}: this audit does not measure {question.measure}; it measures: "
+                f"{_some(measures)}."
+            )
+        for key, value in question.where.items():
+            if key not in values:  # a stratum of the measure's own, which only the measure knows
+                continue
+            names = sorted(values[key])
+            for side in sides_of(value):
+                if side not in (*names, ALL, OTHERS):
+                    raise OptionError(f"{option}: no {key} is {side!r}; there are: {_some(names)}.")
+
+
+def asked_when(run: Run, questions: Sequence[Question]) -> list[dict[str, Any]]:
+    """Return when each question was asked first, and whether the run was audited before that.
+
+    Parameters
+    ----------
+    run
+        The run, before its estimates are made anew; it keeps what was asked in `audit.toml`, and
+        in its manifest when it was first measured.
+    questions
+        Those that are asked now.
+    """
+    if not questions:  # so that a damaged `audit.toml` is written anew
+        return []
+    first = run.manifest.first_measured
+    audited = bool(first) or run.estimates_path.is_file()
+    earlier = run.settings().get("questions", []) if run.settings_path.is_file() else []
+    first_asked = {Question.of(record["text"]).key: record for record in earlier}
+    today = datetime.now(tz=UTC).date().isoformat()
+    now: dict[str, Any] = {"on": today, "after_an_audit": audited}
+    if first:
+        now["first_audit"] = first
+    # The first day stays, also when a question is put in other words
+    return [{**first_asked.get(question.key, now), "text": question.text} for question in questions]
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_NAMED
+    return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -5,7 +5,6 @@ the functions that test an audit; the answer is the least number with which enou
 effect.
 """
 
-from portrayal.planning.design import KINDS, Design, power
-from portrayal.planning.plan import Needed, plan
+from portrayal.planning.design import KINDS, Design, Needed, plan, power
 
 __all__ = ["KINDS", "Design", "Needed", "plan", "power"]

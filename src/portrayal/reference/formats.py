@@ -194,7 +194,17 @@ def shares_of(
     """
     people = np.asarray(cells.people, dtype=np.float64)
     if races:
-        meaning = _meaning(cells, path)
+        group_of = {label: race_group(label) for label in sorted(set(cells.group))}
+        if strange := [label for label, group in group_of.items() if group is None]:
+            lines = zip(cells.line or (), cells.group, strict=False)
+            first = min((line for line, label in lines if label in strange), default=None)
+            raise DataError(
+                f"{path if first is None else _place(path, first)}: column 'race' holds "
+                f"{', '.join(map(repr, strange[:5]))}; expected Florida's codes 1–9 or names such "
+                "as white, hispanic, black, asian, aian, other, unknown. Groups that are no races "
+                "are read where they are named: group=COLUMN."
+            )
+        meaning = {label: str(group) for label, group in group_of.items()}
         groups = in_order(set(meaning.values()))
     else:
         # As the user's file spells it; `OTHER` for blank cells, "other" and "unknown"
@@ -222,23 +232,6 @@ def shares_of(
     table = np.zeros((len(rows), len(groups) + 1))
     np.add.at(table, (row, column[real]), people[real])
     return list(rows), total, table[:, :-1] / np.where(total > 0, total, 1.0)[:, None], groups
-
-
-def _meaning(cells: Cells, path: Path) -> dict[str, str]:
-    """Return the group of each spelling of a race."""
-    group_of = {label: race_group(label) for label in sorted(set(cells.group))}
-    strange = [label for label, group in group_of.items() if group is None]
-    if strange:
-        place = str(path)
-        if cells.line is not None:
-            first = min(n for n, g in zip(cells.line, cells.group, strict=True) if g in strange)
-            place = _place(path, first)
-        raise DataError(
-            f"{place}: column 'race' holds {', '.join(map(repr, strange[:5]))}; expected Florida's "
-            "codes 1–9 or names such as white, hispanic, black, asian, aian, other, unknown. "
-            "Groups that are no races are read where they are named: group=COLUMN."
-        )
-    return {label: group for label, group in group_of.items() if group is not None}
 
 
 _FIRST_NAME, _RACE = 4, 20

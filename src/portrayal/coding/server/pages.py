@@ -195,7 +195,7 @@ class Pages:
         names = {question.key: question.name for question in self.book.questions}
         # In the order of their keys, so that "Rater 1" is the same person on every text
         of_raters = self.desk.store.standing(item.item_id, "human").values()
-        by_rater = [{about: one.value for about, one in said.items()} for said in of_raters]
+        by_rater = [{place: one.value for place, one in by.items()} for by in of_raters]
         finished = [answers for answers in by_rater if answers.get(("done", "")) == "1"]
         for number, answers in enumerate(finished, 1):
             yield {

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 import portrayal
 from coding.stories import story_run
 from portrayal.coding import count_words, run_documents
-from portrayal.coding.characters import THRESHOLD, NameShares, sentences
+from portrayal.coding.documents import sentences
+from portrayal.coding.sampling import THRESHOLD, NameShares
 from portrayal.errors import DataError, OptionError
 from support import lopsided, make_run
 
