@@ -202,6 +202,7 @@ def score_of(name: str) -> TextScore:
 class _Wording:
     """What is counted in a text in one wording, sentence by sentence."""
 
+    text: str = ""
     pieces: list[str] = field(default_factory=list)
     words: int = 0
     letters: int = 0
@@ -248,14 +249,15 @@ def _setup(settings: Mapping[str, Any]) -> Callable[..., list[Any]]:
         # Without a known partner the gendered words of the locale are exchanged
         change = exchange if other is _NOBODY else exchange_between(locale, other.words)
         spans, weight = hidden_spans(text, locale, other.names, other.asked), 0.0
-        written, masked, twin = (_Wording() for _ in SIDES)
-        for piece in _pieces(hidden(text, spans)):
+        written, masked, twin = _Wording(text), _Wording(hidden(text, spans)), _Wording()
+        for piece in _pieces(masked.text):
             value = after = polarity(piece)
             exchanged = change(piece)
             if exchanged != piece:
                 after, weight = polarity(" ".join(exchanged.split())), other.weight
             masked.add(piece, value, lists)
             twin.add(exchanged, after, lists)
+        twin.text = " ".join(" ".join(twin.pieces).split())
         for piece in _pieces(text) if spans else ():
             written.add(piece, polarity(piece), lists)
         return [written if spans else masked, masked, twin], weight, spans
@@ -269,19 +271,14 @@ def _setup(settings: Mapping[str, Any]) -> Callable[..., list[Any]]:
             except Exception as failure:  # stands in the place of its row
                 results.append(failure)
         read = [i for i, result in enumerate(results) if not isinstance(result, Exception)]
-        texts = [
-            (hidden(rows[i]["text"], spans), " ".join(" ".join(sides[2].pieces).split()))
-            for i in read
-            for sides, _, spans in [results[i]]
-        ]
-        readable, about_texts = [rows[i] for i in read], [strata[i] for i in read]
-        models = _by_models(settings, readable, [*zip(*texts, strict=True)], about_texts)
+        texts = [[results[i][0][side].text for i in read] for side in range(len(SIDES))]
+        models = _by_models(settings, [rows[i] for i in read], texts, [strata[i] for i in read])
         for number, i in enumerate(read):
             sides, weight, spans = results[i]
             of_models = [{name: x[side][number] for name, x in models.items()} for side in range(3)]
             scores = [
-                side.numbers(scorers, by_model, len(lists.themes))
-                for side, by_model in zip(sides, of_models, strict=True)
+                wording.numbers(scorers, by_model, len(lists.themes))
+                for wording, by_model in zip(sides, of_models, strict=True)
             ]
             gendered = [sum(sides[0].gendered[word] for word in side) for side in exchange.signs]
             places = [{"start": start, "end": end} for start, end in spans]
@@ -301,47 +298,33 @@ def _pieces(text: str) -> list[str]:
 def _by_models(
     settings: Mapping[str, Any],
     rows: Sequence[Mapping[str, Any]],
-    other_texts: Sequence[Sequence[str]],
+    wordings: Sequence[Sequence[str]],
     strata: Sequence[Mapping[str, str]],
-) -> dict[str, tuple[list[float], ...]]:
-    """What classifiers say of texts as written, masked and exchanged, by scorer.
-
-    A classifier of agency hides names itself.
-    """
-
-    def read(annotator: str, key: str, rows_given: Sequence[Mapping[str, Any]]) -> list[Any]:
+) -> dict[str, list[list[float]]]:
+    """What classifiers say of texts as written, masked and exchanged, by scorer and wording."""
+    by_model: dict[str, list[list[float]]] = {}
+    for scorer, annotator in ((AGENCY, "agency.v1"), (TOXICITY, "toxicity.v1")):
+        if scorer not in settings["scorers"]:
+            continue
         setup = registry.component("annotators", annotator).setup  # type: ignore[attr-defined]
-        return list(setup(settings[key])(rows_given, strata))
-
-    by_model: dict[str, tuple[list[float], ...]] = {}
-    if AGENCY in settings["scorers"]:
-        gaps = [_gap(row["agentic"]) for row in read("agency.v1", AGENCY, rows)]
-        # The classifier masks names and gendered words, so all three wordings read alike
-        by_model[AGENCY] = gaps, gaps, gaps
-    if TOXICITY in settings["scorers"]:
-        wordings = [
-            rows,
-            *(
-                [{**row, "text": text} for row, text in zip(rows, texts, strict=True)]
-                for texts in other_texts
-            ),
-        ]
-        by_model[TOXICITY] = tuple(
-            [float(row["whole"]) for row in read("toxicity.v1", TOXICITY, wording)]
-            for wording in wordings
-        )
+        classify, by_wording = setup(settings[scorer]), []
+        # A classifier of agency masks names and gendered words, so that all wordings read alike
+        for texts in wordings[:1] if scorer == AGENCY else wordings:
+            reworded = [{**row, "text": text} for row, text in zip(rows, texts, strict=True)]
+            results = classify(reworded, strata)
+            if scorer == AGENCY:
+                by_wording.append([_gap(row["agentic"]) for row in results])
+            else:
+                by_wording.append([float(row["whole"]) for row in results])
+        by_model[scorer] = by_wording * (len(wordings) // len(by_wording))
     return by_model
 
 
 def _gap(agentic: Sequence[float]) -> float:
     """Agentic less communal sentences among those that the classifier can tell."""
     # Sentences of which the classifier cannot tell count neither way
-    probabilities = [p for p in agentic if not math.isnan(p)]
-    return (
-        2.0 * sum(p >= 0.5 for p in probabilities) / len(probabilities) - 1.0
-        if probabilities
-        else math.nan
-    )
+    p = [p for p in agentic if not math.isnan(p)]
+    return 2.0 * sum(x >= 0.5 for x in p) / len(p) - 1.0 if p else math.nan
 
 
 class _Partner(NamedTuple):
