@@ -31,6 +31,12 @@ def test_a_second_pass_gives_the_same() -> None:
     assert len(corpus.prompts) == 3
 
 
+def test_a_prompt_of_two_domains_is_two_prompts() -> None:
+    cells = {"text": "A tale.", "prompt": "Write.", "prompt_id": "p1"}
+    corpus = file_corpus([{**cells, "domain": "Love"}, {**cells, "domain": "Labor"}])
+    assert len({row["prompt_id"] for row in rows(corpus)}) == len(corpus.prompts) == 2
+
+
 def test_blank_cells_are_blank() -> None:
     corpus = file_corpus([{"text": float("nan"), "model": None, "prompt": "p"}])
     (row,) = rows(corpus)
@@ -77,7 +83,7 @@ def test_columns_of_other_names(tmp_path):
         ("bad.txt", b"Zo\xeb", [], DataError, "UTF-8"),
         ("a.csv", b"x\n1\n", [], DataError, "--column text=NAME"),
         ("a.csv", b"x\n1\n", ["text=y"], DataError, "no column 'y'"),
-        ("a.csv", b"x\n1\n", ["model=x"], OptionError, "not a field here"),
+        ("a.csv", b"x\n1\n", ["model=x"], OptionError, "not a field that can be mapped"),
         ("a.txt", b"Ann", ["text=x"], OptionError, "has no columns"),
         ("a.pdf", b"Ann", [], DataError, "not read"),
     ],

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from portrayal.collect.fields import TextFields, map_columns, parse_columns
+from portrayal.collect.fields import TextFields, find_columns, map_columns, parse_columns
 from portrayal.collect.sources import encoding_of, open_source
 from portrayal.collect.tables import label, story
 from portrayal.collect.texts import TextReader
@@ -23,8 +23,6 @@ STDIN = Path("-")
 """Stands for standard input."""
 
 _PLAIN = ("", ".txt", ".text", ".md")
-_PLAIN_FIELDS = TextFields(strata=(), required=())
-_TAKEN = ("text", "text_id")
 
 
 class PlainText(NamedTuple):
@@ -63,11 +61,9 @@ def read_plain(path: Tabular, columns: Iterable[str] = ()) -> Iterator[PlainText
             raise OptionError(f"{path}: a plain text has no columns, so --column fits nothing.")
         yield PlainText(path.name, _whole(path))
         return
-    unknown = [name for name in mapped if name not in _TAKEN]
-    if unknown:
-        raise OptionError(f"{unknown[0]!r} is not a field here; fields: {', '.join(_TAKEN)}.")
     source = open_source(path)
-    mapping = map_columns(_PLAIN_FIELDS, source.columns, columns=mapped, file=source.name)
+    fields, there = ("text", "text_id"), source.columns
+    mapping = find_columns(fields, there, columns=mapped, needed=("text",), file=source.name)
     for number, row in enumerate(source.rows(), 1):
         called = row.get(mapping["text_id"]) if "text_id" in mapping else None
         text_id = label(called, source.name, number) or str(number)
@@ -185,6 +181,8 @@ def file_corpus(path: Tabular, columns: Mapping[str, str] | None = None) -> Corp
     if "text" not in mapping:
         raise DataError(f"{source.name}: no column with the text was found. Name it with --column.")
     by_prompt = "prompt" in mapping or "prompt_id" in mapping
+    if "prompt_id" in mapping:  # as its words, as one prompt of two domains is two prompts
+        mapping["prompt"] = mapping.pop("prompt_id")
     prompts: dict[str, dict[str, str]] = {}
 
     def rows() -> Iterator[dict[str, str]]:

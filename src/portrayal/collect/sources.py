@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any
 
 import portrayal.registry as registry
-from portrayal.errors import DataError, MissingExtraError, OptionError
+from portrayal.errors import DataError, MissingExtraError, OptionError, PortrayalError
 from portrayal.types import Tabular
 
 Row = Mapping[str, Any]
@@ -423,11 +423,22 @@ def header(names: Iterable[str], source: str) -> list[str]:
     return columns
 
 
+@contextmanager
+def _reading(what: Callable[[], str], advice: str = "") -> Iterator[None]:
+    """Say what cannot be read where a block fails at it."""
+    try:
+        yield
+    except PortrayalError:
+        raise
+    except (csv.Error, ValueError, RecursionError, *_BROKEN_ZIP) as error:
+        raise DataError(f"{what()} ({error}).{advice}") from error
+
+
 def _csv(path: Path, zipped: bool, separator: str, encoding: str) -> Iterator[Row]:
     # The module's own limit, 131,072 characters, is less than a long text has.
     csv.field_size_limit(LONGEST)
     reader = csv.DictReader(_lines(path, zipped, encoding), delimiter=separator, strict=True)
-    try:
+    with _reading(lambda: f"{path}: line {reader.line_num + 1} is not valid CSV in UTF-8"):
         header(reader.fieldnames or (), str(path))
         for row in reader:
             # Too many or too few fields: an unquoted comma has shifted them
@@ -438,36 +449,25 @@ def _csv(path: Path, zipped: bool, separator: str, encoding: str) -> Iterator[Ro
                     "line break must stand in double quotes."
                 )
             yield row
-    except (csv.Error, UnicodeError, *_BROKEN_ZIP) as error:
-        raise DataError(
-            f"{path}: line {reader.line_num + 1} is not valid CSV in UTF-8 ({error})."
-        ) from error
 
 
 def _json_lines(path: Path, zipped: bool) -> Iterator[Row]:
     number = 0
-    try:
+    advice = " Expected one JSON object on each line."
+    with _reading(lambda: f"{path}: line {number + 1} is not valid JSON", advice):
         for line in _lines(path, zipped):
             if line.strip():
                 yield _object(_parsed(line), f"{path}: line {number + 1}")
             number += 1
-    except (ValueError, RecursionError, *_BROKEN_ZIP) as error:
-        raise DataError(
-            f"{path}: line {number + 1} is not valid JSON ({error}). "
-            "Expected one JSON object on each line."
-        ) from error
 
 
 def _json(path: Path, zipped: bool) -> Iterator[Row]:
     most = most_unpacked() if zipped else None
-    try:
-        with _opened(path, zipped) as stream:
-            text = stream.read(-1 if most is None else most + 1)
-            if most is not None and len(text) > most:
-                raise _too_large(path)
-            content = _parsed(text)
-    except (ValueError, RecursionError, *_BROKEN_ZIP) as error:
-        raise DataError(f"{path}: not valid JSON ({error}).") from error
+    with _reading(lambda: f"{path}: not valid JSON"), _opened(path, zipped) as stream:
+        text = stream.read(-1 if most is None else most + 1)
+        if most is not None and len(text) > most:
+            raise _too_large(path)
+        content = _parsed(text)
     if not isinstance(content, list):
         raise DataError(f"{path}: expected a JSON array of objects, found another JSON value.")
     for number, item in enumerate(content, 1):

@@ -2,22 +2,19 @@
 
 from portrayal.run.directory import Run
 from portrayal.run.estimates import (
-    ESTIMATES,
     Estimates,
     choose,
     estimates_to_table,
     flatten_estimates,
     read_estimates,
 )
-from portrayal.run.files import is_whole, read_parquet, replacing, write_atomically, write_parquet
-from portrayal.run.influences import INFLUENCES, Influences, influences_to_table, read_influences
+from portrayal.run.files import read_parquet, write_atomically, write_parquet
+from portrayal.run.influences import Influences, influences_to_table, read_influences
 from portrayal.run.reading import read_chosen, read_prompts, read_rows, read_shards
 from portrayal.run.shards import ShardError, run_shards
 from portrayal.run.stages import Stage, fingerprint
 
 __all__ = [
-    "ESTIMATES",
-    "INFLUENCES",
     "Estimates",
     "Influences",
     "Run",
@@ -28,7 +25,6 @@ __all__ = [
     "fingerprint",
     "flatten_estimates",
     "influences_to_table",
-    "is_whole",
     "read_chosen",
     "read_estimates",
     "read_influences",
@@ -36,7 +32,6 @@ __all__ = [
     "read_prompts",
     "read_rows",
     "read_shards",
-    "replacing",
     "run_shards",
     "write_atomically",
     "write_parquet",

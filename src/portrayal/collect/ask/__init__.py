@@ -6,8 +6,8 @@ of the run. `Asking` says whom, how often, and within which limits.
 """
 
 from portrayal.collect.ask.asking import Asking
-from portrayal.collect.ask.budget import Budget, CostEstimate, Meter, Price, estimate_cost, price_of
-from portrayal.collect.ask.collection import Collection, Request, RequestPlan
+from portrayal.collect.ask.budget import Budget, CostEstimate, Price, estimate_cost, price_of
+from portrayal.collect.ask.collection import Collection, RequestPlan
 from portrayal.collect.ask.limits import Retry
 from portrayal.collect.ask.provider import (
     Answer,
@@ -35,11 +35,9 @@ __all__ = [
     "CostEstimate",
     "FinishReason",
     "MakeProvider",
-    "Meter",
     "Price",
     "Provider",
     "RejectedError",
-    "Request",
     "RequestPlan",
     "Retry",
     "StopError",

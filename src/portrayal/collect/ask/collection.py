@@ -154,10 +154,24 @@ class Collection:
         self.versions: Counter[str] = Counter()
         self.usage, self.n_reasoned = Usage(), 0
         self._mark = mark or _mark(study, prompts)
-        self._asked = self._check()
+        note = run.texts.note()
+        self._asked: dict[str, Any] = dict(note.get("asked", {}))
+        if note and note.get("fingerprint") != self._mark:
+            raise RunError(
+                f"{run.path} already holds other texts or answers to other prompts. "
+                "Give another --out to keep both."
+            )
+        # One model under two settings is two conditions, which must not be pooled unawares
+        before = self._asked.get(self.model, {}).get("parameters", self.parameters)
+        if before != self.parameters:
+            raise RunError(
+                f"{run.path} holds answers of {self.model} with the parameters {before}; "
+                f"now they are {self.parameters}, which is another condition. Name it with --arm "
+                "to have both in this run, or give another --out."
+            )
         self._unfolded = 0
         with disk_told(run.texts.folder):
-            if not run.texts.note():
+            if not note:
                 # Noted before the first answer, so that a killed run still says what it asked
                 run.texts.begin(self._mark, keep=True)
             write_parquet(prompt_table(prompts), run.prompts_path)
@@ -265,25 +279,6 @@ class Collection:
     def abandon(self) -> None:
         """Close the journal and nothing else, as after a disk failure; opening goes on from it."""
         self.journal.close()
-
-    def _check(self) -> dict[str, Any]:
-        """What the run asked before, by model; refuse to mix it with something else."""
-        note = self.run.texts.note()
-        by_model: dict[str, Any] = dict(note.get("asked", {}))
-        if note and note.get("fingerprint") != self._mark:
-            raise RunError(
-                f"{self.run.path} already holds other texts or answers to other prompts. "
-                "Give another --out to keep both."
-            )
-        # One model under two settings is two conditions, which must not be pooled unawares
-        before = by_model.get(self.model, {}).get("parameters", self.parameters)
-        if before != self.parameters:
-            raise RunError(
-                f"{self.run.path} holds answers of {self.model} with the parameters {before}; "
-                f"now they are {self.parameters}, which is another condition. Name it with --arm "
-                "to have both in this run, or give another --out."
-            )
-        return by_model
 
     def _read(self) -> Counter[str]:
         """Mark what is done, count what this model cost, and count every row by outcome."""

@@ -91,13 +91,17 @@ def trouble_of(
     if last is not None and last.is_answer:
         return malformed(last.body, name, variables)
     message = f"{name}: {scrub(_words(error), variables)}"
-    stop = _stop(error, name, message, variables)
-    if stop is not None:
-        return stop
+    of_policy = isinstance(error, client.ModelAPIError) and _is_policy(error)
+    advice = next((text for kind, text in _ADVICE.items() if isinstance(error, kind)), "")
+    if type(error).__name__ in _NO_CREDENTIALS:
+        advice = f"Set {{keys}}. {_CONTINUE}"
+    if advice and not (of_policy and isinstance(error, client.ModelAuthenticationError)):
+        keys = " or ".join(variables) or "the credentials"
+        return StopError(f"{message} {advice.format(keys=keys, name=name)}")
     status = error.status_code if isinstance(error, client.ModelHTTPError) else None
     rejected = isinstance(error, client.ModelRequestRejectedError) or (status or 500) < 500
     if isinstance(error, client.ModelAPIError) and rejected and status not in _TRY_AGAIN_STATUSES:
-        return RejectedError(message, refused=_is_policy(error))
+        return RejectedError(message, refused=of_policy)
     kind = next((name for kinds, name in _KINDS if isinstance(error, kinds)), "")
     if not kind:
         # Some clients let errors of an HTTP library through that need not be installed.
@@ -119,18 +123,6 @@ def malformed(body: bytes | None, name: str, variables: Sequence[str] = ()) -> T
     if is_filtered(body):
         return RejectedError(f"{name}: stopped by a content filter.", refused=True, usage=usage)
     return TryAgainError("body", f"{name}: {scrub(wrong_with(body), variables)}.", usage=usage)
-
-
-def _stop(error: Exception, name: str, text: str, variables: Sequence[str]) -> StopError | None:
-    keys = " or ".join(variables) or "the credentials"
-    if type(error).__name__ in _NO_CREDENTIALS:
-        return StopError(f"{text} Set {keys}. {_CONTINUE}")
-    if isinstance(error, client.ModelAuthenticationError) and _is_policy(error):
-        return None
-    for kind, advice in _ADVICE.items():
-        if isinstance(error, kind):
-            return StopError(f"{text} {advice.format(keys=keys, name=name)}")
-    return None
 
 
 def _is_policy(error: client.ModelAPIError) -> bool:
@@ -306,8 +298,6 @@ class RemoteModel:
 
     async def open(self) -> None:
         """Open the connections, once, with a new client after a `close`."""
-        if self._open is not None:
-            return
         # Many requests begin at once; the first opens for all
         async with self._opening:
             if self._open is None:

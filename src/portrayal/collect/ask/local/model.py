@@ -15,13 +15,10 @@ from portrayal.collect.ask.provider import (
     Answer,
     FinishReason,
     RejectedError,
-    StopError,
     TryAgainError,
     Usage,
 )
 from portrayal.collect.reasoning import without_reasoning
-from portrayal.errors import DataError
-from portrayal.models.loading import load_transformer
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -223,56 +220,3 @@ class LocalModel:
             reasoning = len(came) - len(text)
             answers.append(Answer(text, reason, usage, self.name, reasoning=reasoning))
         return answers
-
-
-PURPOSE, EXTRA = "asking a local model", "local"
-
-
-def load(
-    path: str,
-    *,
-    sampling: Mapping[str, Any],
-    system: str = "",
-    device: str = "auto",
-    dtype: str = "auto",
-) -> LocalModel:
-    """Load a causal language model from a folder or a hub id; see `load_transformer`.
-
-    Parameters
-    ----------
-    path, device
-        Folder or hub id, and where it runs.
-    dtype
-        "auto" takes the type that the weights are stored in; else PyTorch's name of a type.
-    sampling
-        `temperature`, `top_p`, `top_k` over the model's own generation config.
-    system
-        System prompt; "" for none.
-
-    Raises
-    ------
-    MissingExtraError
-        When PyTorch or transformers are not installed.
-    StopError
-        When the model cannot be loaded; names what was expected.
-    """
-    try:
-        network = load_transformer(
-            path,
-            "AutoModelForCausalLM",
-            title="the local model",
-            purpose=PURPOSE,
-            extra=EXTRA,
-            device=device,
-            dtype=dtype,
-        )
-    except DataError as error:
-        raise StopError(str(error)) from error
-    # Where neither the model's config nor the user narrows it, the whole distribution is sampled:
-    # transformers would keep the 50 likeliest tokens, which no model's author asked for.
-    settings: dict[str, Any] = {"do_sample": True, "num_beams": 1, **sampling}
-    if getattr(network.model.generation_config, "top_k", None) is None:
-        settings.setdefault("top_k", 0)
-    if settings.get("temperature") == 0:
-        settings = {"do_sample": False, "num_beams": 1, "temperature": None, "top_k": None}
-    return LocalModel(path, network.model, network.tokenizer, settings, system)

@@ -13,24 +13,21 @@ import hashlib
 import json
 import secrets
 from collections.abc import Mapping, Sequence
-from functools import partial
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 from portrayal.collect.ask.local.model import (
-    EXTRA,
-    PURPOSE,
     Gatherer,
     LocalModel,
     free_memory,
-    load,
     out_of_memory,
 )
 from portrayal.collect.ask.provider import Answer, RejectedError, StopError, check_parameters
-from portrayal.errors import OptionError, PortrayalError
-from portrayal.models.loading import missing_extra
+from portrayal.errors import DataError, OptionError, PortrayalError
+from portrayal.models.loading import load_transformer, missing_extra
 from portrayal.validate import check_count, check_seed
 
+PURPOSE, EXTRA = "asking a local model", "local"
 MAX_TOKENS = 1024
 """Most tokens of an answer where the user sets none."""
 _WINDOW = 0.05
@@ -56,7 +53,7 @@ class LocalProvider:
     batch_size
         Most prompts in one `generate` call; halved for good when memory runs out.
     device, dtype
-        See `portrayal.collect.ask.local.model.load`.
+        Where it runs, and in which type: "auto", or PyTorch's names.
 
     Raises
     ------
@@ -85,13 +82,34 @@ class LocalProvider:
         self.parameters: Mapping[str, Any] = {**settings, **narrow}
         self._size = check_count("batch_size", batch_size, minimum=1)
         check_seed(settings["seed"])
-        sampling = {n: settings[n] for n in ("temperature", "top_p") if n in settings} | narrow
-        system = settings.get("system", "")
-        self._load = partial(
-            load, path, sampling=sampling, system=system, device=device, dtype=dtype
-        )
+        self._path, self._options = path, {"device": device, "dtype": dtype}
         self._model: LocalModel | None = None
         self._gather = Gatherer(self._answer, size=batch_size, window=_WINDOW)
+
+    def _load(self) -> LocalModel:
+        """Load the model from its folder or hub id; a `StopError` says what was expected."""
+        try:
+            network = load_transformer(
+                self._path,
+                "AutoModelForCausalLM",
+                title="the local model",
+                purpose=PURPOSE,
+                extra=EXTRA,
+                **self._options,
+            )
+        except DataError as error:
+            raise StopError(str(error)) from error
+        # Where neither the model's config nor the user narrows it, the whole distribution is
+        # sampled: transformers would keep the 50 likeliest tokens, which no model's author asked.
+        sampling: dict[str, Any] = {"do_sample": True, "num_beams": 1}
+        names = ("temperature", "top_p", "top_k")
+        sampling |= {name: self.parameters[name] for name in names if name in self.parameters}
+        if getattr(network.model.generation_config, "top_k", None) is None:
+            sampling.setdefault("top_k", 0)
+        if sampling.get("temperature") == 0:
+            sampling = {"do_sample": False, "num_beams": 1, "temperature": None, "top_k": None}
+        system = self.parameters.get("system", "")
+        return LocalModel(self._path, network.model, network.tokenizer, sampling, system)
 
     async def ask(self, prompt: str, system: str = "") -> Answer:
         """Answer one prompt together with those asked at the same time, from a new stream."""
