@@ -23,28 +23,24 @@ if TYPE_CHECKING:
     from portrayal.collect.ask.asking import Asking
 
 ASKING = options_of(AskingConfig)
-LIMITS = ("base_url", "parameters", "concurrency", "rpm", "tpm", "timeout", "budget", "price")
-BATCH = ("batch", "wait")
+LIMITS = (
+    *("base_url", "parameters", "concurrency", "rpm", "tpm", "timeout"),
+    *("budget", "price", "batch", "wait"),
+)
 OWN = ("model", "samples", "base_url", "parameters", "budget", "price")
 """Options that belong to one model, and bear its name where it labels or classifies."""
 _PANEL = "Asking a model"
 YES = Option("yes", False, "Start a paid collection without asking.", _PANEL, kind=bool)
+_RAW = "What else goes into the body of a request as it is; repeatable."
 SHAPING = (
     Option("system", None, "System prompt.", _PANEL, metavar="TEXT"),
-    Option(
-        "parameter_raw",
-        None,
-        "What else goes into the body of a request as it is; repeatable.",
-        _PANEL,
-        metavar="KEY=JSON",
-        repeated=True,
-    ),
+    Option("parameter_raw", None, _RAW, _PANEL, metavar="KEY=JSON", repeated=True),
 )
 """Options beside --parameter, whose values are parameters too."""
 
 
 def asking_options(
-    *names: str, limits: Iterable[str] = (*LIMITS, *BATCH), whose: str = "", samples: int = 1
+    *names: str, limits: Iterable[str] = LIMITS, whose: str = "", samples: int = 1
 ) -> list[Option]:
     """Return the options of asking a model that a command offers, and --yes.
 

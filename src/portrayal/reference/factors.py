@@ -130,7 +130,24 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ColumnSource(Source):
+class CellSource(Source):
+    """Cells that say a group.
+
+    Attributes
+    ----------
+    values
+        Spellings → group, as `spelling_key` writes them; with keys, labels and `also` of groups.
+    none, unknown
+        Spellings of "no group", and of what is not known.
+    """
+
+    values: Annotated[Mapping[str, str], _BY_GROUP] = field(default_factory=dict)
+    none: Annotated[frozenset[str], _SPELLINGS] = frozenset()
+    unknown: Annotated[frozenset[str], _SPELLINGS] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnSource(CellSource):
     """A column of the texts.
 
     Attributes
@@ -139,18 +156,11 @@ class ColumnSource(Source):
         Its name.
     separators
         What stands between two values of one cell.
-    values
-        Spellings → group, as `spelling_key` writes them; with keys, labels and `also` of groups.
-    none, unknown
-        Spellings of "no group", and of what is not known.
     """
 
     kind: Literal["column"] = "column"
     column: Line
     separators: Annotated[tuple[str, ...], KeyName("separator"), _ONE_OR_MORE] = ()
-    values: Annotated[Mapping[str, str], _BY_GROUP] = field(default_factory=dict)
-    none: Annotated[frozenset[str], _SPELLINGS] = frozenset()
-    unknown: Annotated[frozenset[str], _SPELLINGS] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -243,7 +253,7 @@ class ReferenceSource(Source):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CodeSource(Source):
+class CodeSource(CellSource):
     """Answers of raters.
 
     Attributes
@@ -252,16 +262,11 @@ class CodeSource(Source):
         The field of their codebook.
     file
         Their answers (CSV: text_id, rater, field, value).
-    values, none, unknown
-        As in `ColumnSource`.
     """
 
     kind: Literal["codes"] = "codes"
     asked: Annotated[Line, KeyName("field")]
     file: Line = ""
-    values: Annotated[Mapping[str, str], _BY_GROUP] = field(default_factory=dict)
-    none: Annotated[frozenset[str], _SPELLINGS] = frozenset()
-    unknown: Annotated[frozenset[str], _SPELLINGS] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -574,7 +579,7 @@ def _checked_source(
                 with problems.noted():
                     _hold(file, (*keys, i), word, group, group_of)
     problems.tell()
-    if isinstance(source, (ColumnSource, CodeSource)):
+    if isinstance(source, CellSource):
         source = _checked_cells(file, place, source, values)
     if isinstance(source, WordSource):
         return _checked_words(file, place, source, factor)
@@ -615,7 +620,7 @@ def _checked_words(file: DataFile, place: Keys, source: WordSource, factor: Fact
 
 
 def _checked_cells(
-    file: DataFile, place: Keys, source: ColumnSource | CodeSource, values: Mapping[str, str]
+    file: DataFile, place: Keys, source: CellSource, values: Mapping[str, str]
 ) -> Source:
     for key in ("none", "unknown"):
         for i, spelling in enumerate(file.at(place).get(key, ())):
