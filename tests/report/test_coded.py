@@ -16,6 +16,7 @@ from portrayal.coding import (
 from portrayal.raters import codebook
 from portrayal.report import write_report
 from portrayal.report.coding import section, sections
+from portrayal.report.figures.generic import build
 from portrayal.report.view import View
 from portrayal.run import Run
 
@@ -74,28 +75,21 @@ def test_the_section_stands_in_the_report_of_the_run(run, project, tmp_path):
 
 
 def test_a_run_without_codes_shows_the_cues_of_its_audit_alone(run, tmp_path):
-    found = sections(View.of(run))
-    assert found.sections == ()
-    total = next(row for row in found.cues.rows if row[:2] == ("NH/PI", "any of them"))
-    n = len(run.records) and next(e for e in run.records if e.measure == "cue_counts.v1").n_texts
-    assert total[2:7] == ("0", "0", "0", "0", "0\u00a0%")
-    assert total[7].startswith("0–")
-    assert total[8] == f"below {100 * (1 - 0.05 ** (1 / n)):.1f}\u00a0%"
+    terms, by_role = build(view := View.of(run), "cue_counts.v1", view.by_measure["cue_counts.v1"])
+    total = next(row for row in terms.table.rows if row[0].startswith("NH/PI, any"))
+    n = next(e for e in run.records if e.measure == "cue_counts.v1").n_texts
+    cells = dict(zip(terms.table.columns, total, strict=True))
+    assert cells["Value"] == "0\u00a0%"
+    assert cells["Naive"].startswith("0–")
+    assert cells["At most"] == f"{100 * (1 - 0.05 ** (1 / n)):.1f}\u00a0%"
     # The sample has one character whose name is a term: Cheyenne.
-    named = next(row for row in found.cues.rows if row[:2] == ("AI", "any of them"))
-    assert named[2:7] == ("1", "0", "1", "0", f"{100 / n:.1f}\u00a0%")
-    by = {row[1] for row in found.cue_places.rows}
-    assert by == {"model", "domain", "role"}
+    named = next(row for row in terms.table.rows if row[0].startswith("AI, any"))
+    assert f"{100 / n:.1f}\u00a0%" in named
+    assert len(by_role.table.rows) > 4
     page = write_report(run, tmp_path / "r.html").read_text()
     assert "Read and coded" not in page
-    assert '<a href="#coded">Terms that name identities</a>' in page
     make_project(run.path / "coding" / "empty", [CodingItem("a", "T.")], BOOK)
-    assert sections(View.of(run)) == found
-
-
-def test_a_run_whose_audit_counted_no_cues_has_no_section(run, tmp_path):
-    bare = replace(View.of(run), run=Run(tmp_path))
-    assert sections(bare) is None
+    assert sections(View.of(run)) == []
 
 
 def test_models_stand_apart(run, project):

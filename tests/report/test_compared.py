@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from portrayal.report.about import comparison, left_out, reading_error
+from portrayal.report.about import left_out, reading_error
 from portrayal.report.findings import findings
 from portrayal.report.first import first_screen
 from portrayal.report.headline import label_of
@@ -60,8 +60,7 @@ def test_an_undefined_distance_is_not_stated(tmp_path: Path) -> None:
     assert row == ("Distance from the original", f"{PLAIN}, words, gender, own", "no words", "3")
 
 
-def test_intervals_stand_beside_the_published_method(view: View) -> None:
-    assert "Published" not in str(comparison(view).columns)
+def test_estimates_count_what_the_study_calls_independent(view: View) -> None:
     assert headline_rows(view)["heads"][-1] == "Headlines"
 
 

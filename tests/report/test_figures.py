@@ -14,9 +14,8 @@ from portrayal import registry
 from portrayal.records import Estimate
 from portrayal.registry import described
 from portrayal.report.figures.declared import Declared, default, figures_of
-from portrayal.report.figures.figure import Figure
+from portrayal.report.figures.figure import PRINTED, Figure
 from portrayal.report.figures.generic import KINDS, BrokenFigureWarning, build, figures
-from portrayal.report.figures.printed import PRINTED
 from portrayal.report.page import render
 from portrayal.report.study import StudyReport, report_of
 from portrayal.report.view import View

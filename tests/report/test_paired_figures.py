@@ -113,7 +113,7 @@ def test_what_is_undefined_is_one_line_with_its_reason(view: View) -> None:
 def test_own_groups_keep_their_colours() -> None:
     first, second = (colour_of_group({"age": g}, ["old", "young"]) for g in ("old", "young"))
     assert first != second
-    assert f"mark.c{first[1:].lower()} " in colour_rules()
+    assert f"mark.c{first[1:].lower()} " in colour_rules(f'<mark class="x c{first[1:].lower()}">')
 
 
 def test_one_model_with_one_form_is_named_by_itself(tmp_path: Path) -> None:

@@ -1,9 +1,8 @@
 """Gates: may a run be shipped? A policy, and a verdict with four outcomes."""
 
 from portrayal.gating.gate import gate
-from portrayal.gating.outputs import FORMATS, as_json, as_junit, as_markdown, as_table
 from portrayal.gating.policy import JudgeRule, Policy, Rule, read_policy, write_example
-from portrayal.gating.verdict import EXIT_CODES, Limit, RuleCheck, SampleSize, Verdict
+from portrayal.gating.verdict import EXIT_CODES, FORMATS, Limit, RuleCheck, SampleSize, Verdict
 
 __all__ = [
     "EXIT_CODES",
@@ -15,10 +14,6 @@ __all__ = [
     "RuleCheck",
     "SampleSize",
     "Verdict",
-    "as_json",
-    "as_junit",
-    "as_markdown",
-    "as_table",
     "gate",
     "read_policy",
     "write_example",

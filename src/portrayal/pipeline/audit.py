@@ -213,10 +213,12 @@ def _stages(
     # Imported here: drawing takes long to load, and an audit may go without
     if config.report:
         from portrayal.report import finding_lines, kept_findings, write_report
+        from portrayal.report.view import View
 
-        tell(f"report: {write_report(run)}")
-        kept_findings(run)
-        for line in finding_lines(run, MOST_SAID):
+        view = View.of(run)  # read once for page, file and terminal
+        tell(f"report: {write_report(view)}")
+        kept_findings(view)
+        for line in finding_lines(view, MOST_SAID):
             tell(line)
 
 

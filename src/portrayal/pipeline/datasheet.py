@@ -68,7 +68,6 @@ def run_answers(run: "Run") -> dict[str, str]:
     note = run.texts.note()
     settings = run.settings() if run.settings_path.is_file() else {}
     counts = counted(run)
-    models = _list(counts["models"])
     options = settings.get("options", {})
     tables = [options[name] for name in ("name_table", "baseline") if name in options]
     measures = [f"`{name}`" for name in settings.get("measures", ())]
@@ -78,8 +77,7 @@ def run_answers(run: "Run") -> dict[str, str]:
     return {
         "study": markdown(settings.get("study", "not audited yet")),
         "portrayal": markdown(settings.get("portrayal", __version__)),
-        "models": models,
-        "instances": f"Texts that language models ({models}) wrote in answer to prompts.",
+        "models": _list(counts["models"]),
         "counts": f"{counts['n_texts']:,} texts.\n\n{markdown_table(heads, rows, 2)}",
         "sampling": f"A sample: {counts['n_texts']:,} answers to {counts['n_prompts']:,} prompts, "
         f"{counts['fewest']:,} to {counts['most']:,} of each model to each prompt.",
@@ -90,7 +88,6 @@ def run_answers(run: "Run") -> dict[str, str]:
         else "No target. The audit's annotations (names and gender references) are estimates.",
         "unread": _unread(counts, note),
         "cluster_unit": markdown(note.get("cluster_unit", "prompt")),
-        "errors": "Annotators err, and refused texts are found by patterns; see the documentation.",
         "instruments": _list(tables) or "what the audit will name",
         "acquired": ("By asking the models." if was_asked else f"Imported from {source}.")
         + (
@@ -103,8 +100,6 @@ def run_answers(run: "Run") -> dict[str, str]:
         else BLANK.format("first and last day; the imported texts do not say"),
         "annotator": _annotators(settings),
         "measures": ", ".join(measures) or "no measure yet",
-        "limits": "It holds what these models wrote to these prompts, in their language, at that "
-        "time; it says nothing about other prompts or later versions of the models.",
     }
 
 

@@ -1,23 +1,21 @@
 """About: what was asked, how each number is made, and how sure it is."""
 
-import math
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 import portrayal.report.formats as fmt
 from portrayal.annotate.people.confusion import confusion_of
 from portrayal.annotate.people.labeler import labelling_removed, labelling_sentence
-from portrayal.records import ALL, FEW_PROMPTS, Estimate, Interval
-from portrayal.registry import Component, described
-from portrayal.report.figures.figure import NUMBERS, Table
-from portrayal.report.findings import distance, headline_measures
+from portrayal.records import ALL, Interval
+from portrayal.registry import described
+from portrayal.report.figures.figure import Table
+from portrayal.report.findings import headline_measures
 from portrayal.report.formats import short
 from portrayal.report.study import report_of
-from portrayal.report.view import View, detail_q, place_words
-from portrayal.report.words import GENDER_WORDS, group_label, measure_title
+from portrayal.report.view import View, place_words
+from portrayal.report.words import GENDER_WORDS, measure_title
 from portrayal.run import Run
 
 NAMED = 5
@@ -93,110 +91,68 @@ def day_of(run: Run) -> str:
     return f"{written.day} {written:%B %Y}"
 
 
-@dataclass(frozen=True)
-class Method:
-    """One component as the page prints it: its title and (what, words) in order."""
-
-    title: str
-    name: str
-    summary: str
-    rows: tuple[tuple[str, str], ...]
-
-
-def methods(view: View) -> list[Method]:
-    """Return the annotator, then every measure of the run."""
-    annotator, sections = view.annotator, []
-    used: list[tuple[str, str, Component | None]] = []
-    used += (
-        []
-        if annotator is None
-        else [(annotator.title or annotator.name, annotator.name, annotator)]
-    )
-    used += [(measure_title(name), name, view.component(name)) for name in view.by_measure]
+def methods(view: View) -> list[dict[str, Any]]:
+    """Return title, name, summary and (what, words) of the annotator, then of every measure."""
+    annotator = view.annotator
+    used = [(measure_title(name), name, view.component(name)) for name in view.by_measure]
+    if annotator is not None:
+        used.insert(0, (annotator.title or annotator.name, annotator.name, annotator))
+    sections = []
     for title, name, component in used:
-        if component is None:
-            sections.append(Method(title, name, "Not installed here.", ()))
-            continue
-        rows = (
-            ("Definition", component.equation),
-            ("Reads", component.reads),
-            ("Counts", component.unit),
-            ("Range", component.range),
-            *((("Read as", component.reading),) if component.reading else ()),
-            ("Undefined when", component.undefined_when),
-            ("Source", component.source),
-        )
-        sections.append(Method(title, component.name, component.summary, rows))
+        summary, rows = "Not installed here.", {}
+        if component is not None:
+            summary = component.summary
+            rows = {
+                "Definition": component.equation,
+                "Reads": component.reads,
+                "Counts": component.unit,
+                "Range": component.range,
+                **({"Read as": component.reading} if component.reading else {}),
+                "Undefined when": component.undefined_when,
+                "Source": component.source,
+            }
+        sections.append({"title": title, "name": name, "summary": summary, "rows": rows.items()})
     return sections
 
 
-ROWS = 12
-
-
 def naive_sentence(view: View) -> str:
-    """Return how many ratios lose their difference once prompts are resampled."""
-    # Of those that the naive interval calls different, how many still are.
-    naive = [e for e in _ratios(view) if _excludes(e, naive=True)]
-    clustered = [e for e in naive if _excludes(e, naive=False)]
+    """Return how many ratios lose their difference once prompts are resampled; "" where none can.
+
+    Of those that the naive interval calls different it counts how many still are.
+    """
+
+    def excludes(bounds: Interval | None) -> bool:
+        return bounds is not None and not bounds.low <= 1 <= bounds.high
+
+    ratios = [
+        e
+        for name in headline_measures(view)
+        for e in view.of_main(name)
+        if e.value is not None and e.statistic == "ratio" and e.paper_interval is not None
+    ]
     words = report_of(view).wording
-    if not any(e.paper_interval for e in _ratios(view)):
-        return ""
+    naive = [e for e in ratios if excludes(e.paper_interval)]
     if not naive:
-        return f"No naive interval excludes 1, so none is lost by resampling {words.clusters}."
-    differing = f"{len(clustered)} of them still do" if clustered else "none of them still does"
-    both = [e for e in naive if e.interval is not None and e.paper_interval is not None]
-    wider = sum(_width(e.interval) > _width(e.paper_interval) for e in both)
+        none = f"No naive interval excludes 1, so none is lost by resampling {words.clusters}."
+        return none if ratios else ""
+    clustered = sum(excludes(e.interval) for e in naive)
+    differing = f"{clustered} of them still do" if clustered else "none of them still does"
     return (
         f"Treating every {words.unit} as independent, as published audits do, "
-        f"{len(naive)} ratios differ from 1. Resampling {words.clusters}, {differing}. "
-        f"{words.texts.capitalize()} from one prompt resemble each other: the "
-        f"clustered interval is the wider one for {wider} of these {len(both)} ratios."
+        f"{len(naive)} ratios differ from 1. Resampling {words.clusters}, {differing}: "
+        f"{words.texts} from one prompt resemble each other."
     )
 
 
-def comparison(view: View) -> Table:
-    """Return clustered beside naive intervals of the ratios furthest from 1."""
-    rows = [e for e in _ratios(view) if e.interval is not None and e.paper_interval is not None]
-    # Those where it matters: the naive interval finds something, and prompts can be resampled.
-    rows = [e for e in rows if e.n_clusters >= FEW_PROMPTS and _excludes(e, naive=True)]
-    rows.sort(key=lambda e: (-distance(e), e.measure, *e.group.values()))
-    words = report_of(view).wording
-    columns = {
-        "Measure": lambda e: measure_title(e.measure),
-        "Where": lambda e: short(place_words(e) or ALL, 30),
-        "Group": lambda e: short(group_label(e.group)),
-        "Ratio": NUMBERS["Value"],
-        "Clustered": NUMBERS["Interval"],
-        "Naive": lambda e: fmt.interval(e.paper_interval),
-        words.clusters.capitalize(): NUMBERS["Prompts"],
-        "p": NUMBERS["p"],
-        "q": lambda e: fmt.probability(detail_q(e)),
-        "q of the audit": lambda e: fmt.probability(e.tests[0].audit_q if e.tests else None),
-    }
-    return Table.of(rows, columns, 3, ROWS)
-
-
-def multiplicity(view: View) -> list[str]:
-    """Return a sentence on the tests behind findings, and one on the details of each measure."""
-    hypotheses = [e for e in view.estimates if e.tests and e.tests[0].audit_q is not None]
-    family = [e.tests[0].audit_q for e in hypotheses if detail_q(e) is not None]
-    below = sum(q is not None and q < 0.05 for q in family)
-    lines = [
-        f"Tests that this report may state as findings, one family: {len(family):,}, {below:,} "
-        "with q of the audit below 0.05."
-    ]
-    for name, estimates in view.by_measure.items():
-        # NaN is not itself: an estimate may have a test without p.
-        tested = [e for e in estimates if e.tests and e.tests[0].p == e.tests[0].p]
-        if not tested:
-            continue
-        p = sum(e.tests[0].p < 0.05 for e in tested)
-        q = sum((detail_q(e) or 0.0) < 0.05 for e in tested if detail_q(e) is not None)
-        lines.append(
-            f"{measure_title(name)}: {len(tested):,} tests, {p:,} with p below 0.05, {q:,} with q "
-            "below 0.05."
-        )
-    return lines if lines[1:] else []
+def multiplicity(view: View) -> str:
+    """Return how many tests are one family, and how many of them are below .05."""
+    family = [q for e in view.estimates if e.tests and (q := e.tests[0].audit_q) is not None]
+    if not family:
+        return "No measure of this run has a test that may be stated."
+    return (
+        f"Tests that this report may state as findings, one family: {len(family):,}, "
+        f"{sum(q < 0.05 for q in family):,} with q of the audit below 0.05."
+    )
 
 
 def reading_error(view: View) -> list[str]:
@@ -252,25 +208,3 @@ def left_out(view: View) -> Table:
         "Left out": lambda row: f"{row[1]:,}",
     }
     return Table.of(list(most.items()), columns, 3, LEFT_OUT)
-
-
-def _width(bounds: Interval | None) -> float:
-    """Width of an interval of a ratio on the log scale; infinite where it reaches 0 or ∞."""
-    # By logarithm, in which ratios are as far below 1 as above.
-    if bounds is None or bounds.low <= 0 or math.isinf(bounds.high):
-        return math.inf
-    return math.log(bounds.high / bounds.low)
-
-
-def _ratios(view: View) -> list[Estimate]:
-    return [
-        e
-        for name in headline_measures(view)
-        for e in view.of_main(name)
-        if e.value is not None and e.statistic == "ratio"
-    ]
-
-
-def _excludes(e: Estimate, *, naive: bool) -> bool:
-    bounds = e.paper_interval if naive else e.interval
-    return bounds is not None and not bounds.low <= 1 <= bounds.high

@@ -1,15 +1,13 @@
-"""Read and coded: how often codes occur by group, counts of cues, and how far raters agree.
+"""Read and coded: how often codes occur by group, and how far raters agree.
 
 The page of a run and the terminal (`label codes`, `label agreement`) show the same blocks.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import portrayal.measure.cues.counts as cuecounts
 import portrayal.report.formats as fmt
 from portrayal.coding import (
     CodePrevalence,
@@ -27,7 +25,6 @@ from portrayal.records import FEW_PROMPTS
 from portrayal.report.figures.figure import Table
 from portrayal.report.formats import short
 from portrayal.report.view import View
-from portrayal.run.directory import Run
 
 _STATISTICS = {
     "percent_agreement": "Agreement",
@@ -38,7 +35,6 @@ _STATISTICS = {
 }
 _SHARES = ("percent_agreement", "positive_agreement")
 _POOLED = {"all codes": "All codes together", "whole set": "The whole set of a text"}
-_ROLES = {"neutral": "Base", "dominant": "Dom", "subordinate": "Sub"}
 
 
 @dataclass(frozen=True)
@@ -210,74 +206,6 @@ def _agreement(
     return Block(short(title, 120), table, (f"Texts done by {done}.", *before), tuple(after))
 
 
-def cue_rows(run: Run) -> list[dict[str, Any]]:
-    """Return the counts of cues of an audit as rows; none where nothing was counted."""
-    if not run.estimates_path.is_file():
-        return []
-    return cuecounts.cue_rows([e for e in run.records if e.measure == cuecounts.NAME])
-
-
-def cue_table(rows: Sequence[dict[str, Any]]) -> Table | None:
-    """Return counts of cues by role, over all models and domains; None without any."""
-    pooled = _pooled(rows)
-    cells = []
-    for row in pooled:
-        if row["role"] == "all":
-            # Roles are columns, so only rows over all roles make lines.
-            term = "any of them" if row["cue"] == "any" else short(row["cue"], 40)
-            head = short(row["cues"], 30), term, f"{row['texts']:,}"
-            cells.append((*head, *_by_role(row, pooled), *_certainty(row)))
-    roles = tuple(f"# {label}" for label in _ROLES.values())
-    heads = ("Cues", "Term", "Texts", *roles, "Share", "Interval", "These prompts alone")
-    return Table(heads, tuple(cells), 2) if cells else None
-
-
-def _pooled(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [row for row in rows if row["domain"] == row["model"] == "all"]
-
-
-def cue_places(rows: Sequence[dict[str, Any]]) -> Table | None:
-    """Return counts of each group's cues by model, by domain and by role; None without any."""
-    strata = ("model", "domain", "role")
-    places = [(row["cues"], *(row[name] for name in strata)) for row in rows]
-    terms = Counter(places)
-    lines = []
-    for row, place in zip(rows, places, strict=True):
-        # One split at a time: cells of several are mostly 0.
-        split = [name for name in strata if row[name] != "all"]
-        if len(split) == 1 and (row["cue"] == "any" or terms[place] == 1):
-            cells = (f"{row['texts']:,}", f"{row['of_texts']:,}", *_certainty(row))
-            lines.append((short(row["cues"], 30), split[0], short(row[split[0]], 40), *cells))
-    heads = ("Cues", "By", "Of", "Texts", "of", "Share", "Interval", "These prompts alone")
-    lines.sort(key=lambda cells: strata.index(cells[1]))
-    return Table(heads, tuple(lines), 3) if lines else None
-
-
-def _by_role(row: dict[str, Any], pooled: Sequence[dict[str, Any]]) -> tuple[str, ...]:
-    by_role = {
-        one["role"]: one["texts"]
-        for one in pooled
-        if (one["cues"], one["cue"]) == (row["cues"], row["cue"])
-    }
-    counts = (by_role.get(role) for role in _ROLES)
-    return tuple(fmt.NOTHING if n is None else f"{n:,}" for n in counts)
-
-
-def _certainty(row: dict[str, Any]) -> tuple[str, str, str]:
-    """Share, clustered interval, and exact interval, which is one-sided where nothing was found."""
-    # Cues are rare: where none was found, the exact interval still says how many there may be.
-    exact = _bounds(row["exact_interval"])
-    if row["upper_of_none"] is not None:
-        # A bound has two digits, however small: 0 is none.
-        top = row["upper_of_none"]
-        exact = f"below {f'{100 * top:.2g}{fmt.PERCENT}' if top < 0.001 else fmt.share(top)}"
-    return fmt.share(row["share"]), _bounds(row["interval"]), exact
-
-
-def _bounds(bounds: dict[str, Any] | None) -> str:
-    return fmt.NOTHING if bounds is None else fmt.span(bounds["low"], bounds["high"], "share")
-
-
 @dataclass(frozen=True)
 class CodedSection:
     """What the page shows of one project."""
@@ -288,17 +216,8 @@ class CodedSection:
     definitions: tuple[tuple[str, str, str], ...]
 
 
-@dataclass(frozen=True)
-class Coded:
-    """What was read and coded: a section for each project, and counts of cues, whole and split."""
-
-    sections: tuple[CodedSection, ...]
-    cues: Table | None
-    cue_places: Table | None
-
-
-def sections(view: View) -> Coded | None:
-    """Return what was read and coded in a run; None where nothing was."""
+def sections(view: View) -> list[CodedSection]:
+    """Return what people coded in a run, a section for each project that shows something."""
     projects = []
     for path in sorted((view.run.path / "coding").glob("*/project.toml")):
         project = open_project(path.parent)
@@ -306,8 +225,7 @@ def sections(view: View) -> Coded | None:
         # A project in which nobody finished a text has nothing to show yet.
         if labels.rows and project.codebook.codes:
             projects.append(section(project, labels, level=view.level, seed=view.seed))
-    rows = cue_rows(view.run)
-    return Coded(tuple(projects), cue_table(rows), cue_places(rows)) if projects or rows else None
+    return projects
 
 
 def section(

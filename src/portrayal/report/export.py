@@ -293,23 +293,15 @@ def _pdf(page: str, target: Path) -> Path:
 
 
 def run_html(run: Run) -> str:
-    """Return a run as a notebook shows it: its findings, or how far it came."""
+    """Return a run as a notebook shows it: what its report says, or how far it came."""
     if run.estimates_path.is_file():
         return Report.of(run)._repr_html_()
-    return f"<p>{_safe(_read(run))}</p><p>It has no estimates yet.</p>"
-
-
-def _read(run: Run) -> str:
-    """What was read, in a sentence."""
     note = run.texts.note()
     study = run.settings().get("study", "no study") if run.settings_path.is_file() else "no study"
     texts = plural(int(note.get("n_texts", 0)), "text")
     models = ", ".join(note.get("models", ())) or "no model"
-    return f"{run.path}: {study}, {texts} of {models}."
-
-
-def _safe(text: str) -> str:
-    return html.escape(visible(text))
+    line = html.escape(visible(f"{run.path}: {study}, {texts} of {models}."))
+    return f"<p>{line}</p><p>It has no estimates yet.</p>"
 
 
 def plot(run: Run, measure: str, figure: int = 0) -> Figure:

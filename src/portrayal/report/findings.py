@@ -463,17 +463,15 @@ def _reasons(uncorrected: Sequence[Estimate]) -> list[str]:
         reason, colon, _ = (e.undefined or "the scorer's number is undefined").partition(":")
         by_reason.setdefault((reason, bool(colon)), []).append(e)
     lines = []
-    for (reason, of_group), rows in sorted(
-        by_reason.items(), key=lambda pair: (-len(pair[1]), pair[0])
-    ):
-        places = list(dict.fromkeys(place for e in rows if (place := _place_by_hand(e).strip())))
-        words = ""
+    ranked = sorted(by_reason.items(), key=lambda pair: (-len(pair[1]), pair[0]))
+    for (reason, of_group), rows in ranked:
+        places = [place for e in rows if (place := _place_by_hand(e).strip())]
+        places = list(dict.fromkeys(places))
+        words = f" in {len(places)} places" if len(places) > MOST_PLACES else ""
         if of_group:
             groups = list(dict.fromkeys(group_words(e.group) for e in rows))
             words = f" ({fmt.listed(groups, MOST_PLACES)})"
-        elif len(places) > MOST_PLACES:
-            words = f" in {len(places)} places"
-        elif places:
+        elif places and not words:
             words = f" {fmt.listed(places)}"
         lines.append(f"Not corrected: {fmt.plural(len(rows), 'number')}{words}, as {reason}.")
     return lines

@@ -11,6 +11,7 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import portrayal.report.about as about
@@ -139,10 +140,11 @@ class Report:
     run: Run | None = None
 
     @classmethod
-    def of(cls, run: Run) -> "Report":
+    def of(cls, run: Run | View) -> "Report":
         """Read a run with estimates."""
-        with run.speaking():
-            return first_screen(View.of(run))
+        view = View.of(run)
+        with view.run.speaking():
+            return first_screen(view)
 
     @property
     def folded(self) -> tuple[Finding, ...]:
@@ -159,6 +161,7 @@ class Report:
         return f"{shown}<p>The whole report: <code>{path}</code></p>"
 
 
+@lru_cache(maxsize=1)
 def first_screen(view: View) -> Report:
     """Return the first screen of a run; where nothing could be seen, nothing is stated."""
     general = tuple(findings(view))
@@ -205,13 +208,14 @@ def finding_facts(run: Run) -> dict[str, Any]:
         return as_facts(view, screen.lead, (*screen.findings, *screen.here))
 
 
-def kept_findings(run: Run) -> dict[str, Any]:
+def kept_findings(run: Run | View) -> dict[str, Any]:
     """Return what a run found as it keeps it in `findings.json`, anew where its numbers changed.
 
     `findings` is what `finding_facts` gives, `title` that of the study, `read` the line of what was
     read, `prompts` a digest of their words, and `questions` a row for each number of a model that
     the report may state: its label, measure, strata, group, statistic, value, bounds and units.
     """
+    view, run = (run, run.run) if isinstance(run, View) else (None, run)
     run.check()
     path = run.path / FINDINGS
     mark = {"schema": SCHEMA, "portrayal": __version__}
@@ -221,7 +225,7 @@ def kept_findings(run: Run) -> dict[str, Any]:
         if facts_of_run.items() >= mark.items():
             return facts_of_run
     with run.speaking():
-        view = View.of(run)
+        view = view or View.of(run)
         screen = first_screen(view)
         shown_findings = (*screen.findings, *screen.here)
         questions = (
@@ -263,12 +267,13 @@ def _question(e: Any) -> tuple[object, ...]:
     return e.measure, e.statistic, *sorted(place_of(e).items()), *sorted(e.group.items())
 
 
-def finding_lines(run: Run, most: int | None = None) -> Iterator[str]:
+def finding_lines(run: Run | View, most: int | None = None) -> Iterator[str]:
     """Yield what a terminal says of a run: headline or findings, then what comes nearest.
 
     Of `most` findings, where it is given, what stands behind them and comes nearest is left out.
     """
-    screen = Report.of(run)
+    view = View.of(run)
+    screen = Report.of(view)
     if screen.planted:
         yield screen.planted.sentence
     if screen.none:
@@ -285,7 +290,7 @@ def finding_lines(run: Run, most: int | None = None) -> Iterator[str]:
     yield from screen.remedies
     if most is not None:
         if (more := len(screen.findings) - most) > 0:
-            yield f"and {more} more: portrayal list findings {shlex.quote(str(run.path))}"
+            yield f"and {more} more: portrayal list findings {shlex.quote(str(view.run.path))}"
         return
     yield from screen.corrected  # an audit says it before its report
     candidates = screen.lead.candidates

@@ -30,7 +30,6 @@ from portrayal.report.schemas import SCHEMAS
 from portrayal.report.sentences import where_words
 from portrayal.report.study import report_of
 from portrayal.report.view import (
-    HERE,
     SURE,
     Finding,
     View,
@@ -79,8 +78,6 @@ class Hypothesis:
         Ratio (or difference) furthest from none that would have been found in 80 % of such runs.
     prompts
         Prompts that would establish it, were it as large as it looks; None where too many.
-    form
-        How its numbers are written.
     noun
         What the study calls a prompt.
     """
@@ -89,8 +86,12 @@ class Hypothesis:
     estimate: Estimate
     detectable: float | None
     prompts: int | None
-    form: str
     noun: str
+
+    @property
+    def form(self) -> str:
+        """How its numbers are written."""
+        return form_of(self.estimate)
 
     @property
     def cells(self) -> tuple[str, ...]:
@@ -269,11 +270,11 @@ def _hypothesis(view: View, e: Estimate, tested: Sequence[Estimate]) -> Hypothes
     questions = Counter((other.measure, BEYOND_MARGINS in other.details) for other in tested)
     family = questions[e.measure, BEYOND_MARGINS in e.details] * len(questions)
     errors_needed = float(normal_isf(SURE / 2.0 / max(family, 1)) + normal_isf(1.0 - POWER))
-    label, form = label_of(view, e), form_of(e)
+    label = label_of(view, e)
     noun = report_of(view).wording.clusters.removesuffix("s")
     error = _standard_error(e)
     if error is None:
-        return Hypothesis(label, e, None, None, form, noun)
+        return Hypothesis(label, e, None, None, noun)
     if e.statistic == "ratio":
         size = math.exp(min(errors_needed * error, 50.0))
     else:
@@ -283,7 +284,7 @@ def _hypothesis(view: View, e: Estimate, tested: Sequence[Estimate]) -> Hypothes
     # Standard errors shrink with the root of the number of prompts.
     times = (errors_needed * error / away) ** 2 if away > 0 else math.inf
     prompts = math.ceil(e.n_clusters * max(times, 1.0)) if times <= _FARTHEST else None
-    return Hypothesis(label, e, size, prompts, form, noun)
+    return Hypothesis(label, e, size, prompts, noun)
 
 
 def _kind(hypothesis: Hypothesis) -> tuple[str, str]:
@@ -449,18 +450,11 @@ def as_facts(view: View, lead: Headline, findings: Sequence[Finding]) -> dict[st
             {
                 "rank": rank,
                 "strength": finding.strength,
-                "population": "these prompts"
-                if finding.strength == HERE
-                or (finding.estimates and finding.first.population == THESE)
-                else "prompts like these",
+                "population": "these prompts" if finding.of_these else "prompts like these",
                 "units": finding.of_units,
                 "sentence": finding.headline,
                 **(facts(finding.first) if finding.estimates else {}),
-                **(
-                    {"also": list(map(facts, finding.estimates[1:]))}
-                    if finding.estimates[1:]
-                    else {}
-                ),
+                **({"also": list(map(facts, also))} if (also := finding.estimates[1:]) else {}),
             }
             for rank, finding in enumerate(findings, start=1)
         ],

@@ -36,6 +36,10 @@ if TYPE_CHECKING:
     pass
 
 
+COLOURS = "/* colours of groups */\n</style>"
+"""Where a page's style has those of the groups that it names."""
+
+
 @dataclass(frozen=True)
 class Charts:
     """The figures of a page, and the chart of its first screen; None where it has none."""
@@ -79,16 +83,20 @@ def filled(
     style, script = (folder.joinpath(x).read_text("utf-8") for x in ("style.css", "page.js"))
     # Only the script with this digest runs, whatever a text in the page holds.
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest())
-    page = templates("portrayal.report").get_template(template)
-    return page.render(
-        **fields,
-        charts=charts,
-        style=trusted(style + colour_rules()),
-        script=trusted(script),
-        policy=f"'sha256-{digest.decode()}'",
-        data=packed(script_json({"charts": charts.images, "table": table})),
-        terms=Terms(),
+    page = (
+        templates("portrayal.report")
+        .get_template(template)
+        .render(
+            **fields,
+            charts=charts,
+            style=trusted(style + COLOURS.removesuffix("\n</style>")),
+            script=trusted(script),
+            policy=f"'sha256-{digest.decode()}'",
+            data=packed(script_json({"charts": charts.images, "table": table})),
+            terms=Terms(),
+        )
     )
+    return page.replace(COLOURS, f"{colour_rules(page)}\n</style>")
 
 
 def write_page(path: str | Path, page: str) -> Path:
@@ -119,9 +127,9 @@ def csv_columns(view: View) -> list[list[str]]:
 
 def _written(value: Any) -> str:
     """A value as a cell of a CSV file that no spreadsheet runs; empty where it is unknown."""
-    if value is None:
-        return ""
-    return _words(value) if isinstance(value, str) else str(plain_cell(value))
+    if isinstance(value, float):
+        return "" if math.isnan(value) else f"{value:.6g}"
+    return "" if value is None else _words(str(value))
 
 
 @cache
@@ -135,13 +143,6 @@ def _words(text: str) -> str:
 def packed_csv(view: View) -> str:
     """Return the columns compressed: cells parted by U+001F, columns by U+001E."""
     return packed("\x1e".join("\x1f".join(cells) for cells in csv_columns(view)))
-
-
-def plain_cell(value: Any) -> Any:
-    """Return a value in six digits; words with what does not print made visible."""
-    if isinstance(value, float):
-        return "" if math.isnan(value) else float(f"{value:.6g}")
-    return visible(value) if isinstance(value, str) else value
 
 
 def headline_rows(view: View) -> dict[str, Any]:
@@ -168,13 +169,13 @@ def headline_rows(view: View) -> dict[str, Any]:
     return {"heads": [*words, *heads[:-1], clusters], "words": len(words), "rows": rows}
 
 
-def write_report(run: Run, path: str | Path | None = None, *, short: bool = False) -> Path:
+def write_report(run: Run | View, path: str | Path | None = None, *, short: bool = False) -> Path:
     """Write the report of `run` in one step and return its path.
 
     Parameters
     ----------
     run
-        A run with estimates.
+        A run with estimates, or a view of one.
     path
         The HTML file, `report.html` of the run by default; its folder is made where it is missing.
     short
@@ -185,9 +186,10 @@ def write_report(run: Run, path: str | Path | None = None, *, short: bool = Fals
     RunError
         When the run has no estimates yet.
     """
-    target = run.report_path if path is None else Path(path)
-    page = render(View.of(run), short=short)
-    with run.manifest.recording(target):
+    view = View.of(run)
+    target = view.run.report_path if path is None else Path(path)
+    page = render(view, short=short)
+    with view.run.manifest.recording(target):
         return write_page(target, page)
 
 
@@ -235,7 +237,6 @@ def _filled_page(view: View, brief: bool) -> tuple[str, dict[str, str]]:
         "texts": None if brief else texts(view),
         "coded": coded.sections(view),
         "compared": about.naive_sentence(view),
-        "comparison": about.comparison(view),
         "multiplicity": about.multiplicity(view),
         "instruments": about.reading_error(view),
         "methods": about.methods(view),

@@ -258,24 +258,14 @@ def words_page(
     place = {word: i for i, word in enumerate(counts.words)}
     sections = []
     for c in compared:
+        # Words that the others have more stand in their comparison.
+        more = [word for word in c.words[:top] if word.z > 0]
         rows = []
-        for word in c.words[:top]:
-            # Words that the others have more stand in their comparison.
-            if word.z <= 0:
-                continue
+        for word in more:
             has = columns.indices[slice(*columns.indptr[place[word.word] :][:2])]
-            word_passages = _passages(c, documents, word, has, scope) if passages else []
-            rows.append({**_cells(word), "passages": word_passages})
-        sections.append(
-            {
-                "title": short(c.title, 120),
-                "against": short(c.against, 80),
-                "n_texts": c.n_texts,
-                "n_others": c.n_others,
-                "undefined": c.undefined,
-                "rows": rows,
-            }
-        )
+            of_word = _passages(c, documents, word, has, scope) if passages else []
+            rows.append((word, visible(word.word), of_word))
+        sections.append((c, short(c.title, 120), short(c.against, 80), rows))
     return (
         templates("portrayal.report")
         .get_template("words.html.j2")
@@ -292,21 +282,6 @@ def words_page(
             sections=sections,
         )
     )
-
-
-def _cells(word: MarkedWord) -> dict[str, Any]:
-    return {
-        "word": visible(word.word),
-        "count": word.count,
-        "count_others": word.count_others,
-        "texts": word.texts,
-        "log_odds": f"{word.log_odds:.2f}",
-        "interval": "–" if np.isnan(word.low) else f"{word.low:.2f} to {word.high:.2f}",
-        "z": f"{word.z:.1f}",
-        "z_clustered": "–" if np.isnan(word.z_clustered) else f"{word.z_clustered:.1f}",
-        "q": "–" if np.isnan(word.q) else f"{word.q:.2g}",
-        "p_shuffled": f"{word.p_shuffled:.2g}",
-    }
 
 
 def _passages(

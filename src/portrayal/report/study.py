@@ -7,6 +7,7 @@ A study names a function that returns a `StudyReport` (`Study.report`), which is
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -90,6 +91,7 @@ class StudyReport:
         )
 
 
+@lru_cache(maxsize=1)
 def report_of(view: "View") -> StudyReport:
     """Return what the run's study adds to the report; nothing where there is none."""
     # Imported only now: an audit without a page never loads its figures.

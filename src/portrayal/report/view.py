@@ -40,7 +40,7 @@ SURE = 0.05
 """q below which an estimate is called different from its null."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class View:
     """What every section reads.
 
@@ -64,8 +64,10 @@ class View:
     estimates: tuple[Estimate, ...]
 
     @classmethod
-    def of(cls, run: Run) -> "View":
-        """Read a run."""
+    def of(cls, run: "Run | View") -> "View":
+        """Read a run; a view of one is returned as it is."""
+        if isinstance(run, View):
+            return run
         settings, note = run.settings(), run.texts.note()
         models = tuple(settings.get("models") or note.get("models") or ())
         options = settings.get("options") or {}
@@ -424,13 +426,15 @@ class Finding:
     @property
     def sure(self) -> str:
         """How sure the sentence is, in words ("holds for prompts like these")."""
-        if self.strength == HERE or (
-            self.clear and self.estimates and self.first.population == THESE
-        ):
+        if self.of_these:
             return f"holds in these {self.of_units}"
-        return (
-            f"holds for {self.of_units} like these" if self.clear else _SURE.get(self.strength, "")
-        )
+        return f"holds for {self.of_units} like these" if self.clear else _SURE[self.strength]
+
+    @property
+    def of_these(self) -> bool:
+        """Whether it holds in these very prompts, which says nothing of others."""
+        of_these = bool(self.estimates) and self.first.population == THESE
+        return self.strength == HERE or (self.clear and of_these)
 
     @property
     def clear(self) -> bool:
@@ -441,8 +445,3 @@ class Finding:
     def first(self) -> Estimate:
         """The estimate the sentence is about."""
         return self.estimates[0]
-
-    @property
-    def p(self) -> float:
-        """Its p-value; 1 where it has no test."""
-        return self.first.tests[0].p if self.first.tests else 1.0

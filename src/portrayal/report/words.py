@@ -4,6 +4,7 @@ A race share describes the population that bears a name, never a person; a gende
 references in the text.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -81,15 +82,13 @@ def colour_of_group(group: Mapping[str, str], own_groups: Sequence[str] = ()) ->
     return OTHER_COLOUR
 
 
-def colour_rules() -> str:
-    """Return CSS that colours the dot of each group in a key, and the marks of its words."""
-    group_colours = (group.color for factor in shown.spoken() for group in factor.groups.values())
-    # A page may use any of them, and may load no further style.
-    used = (*group_colours, *PALETTE, OTHER_COLOUR, CONTRAST_COLOUR)
+def colour_rules(page: str) -> str:
+    """Return CSS that colours the dots of groups in keys, and marks of words, that a page has."""
+    classes = re.findall(r'class="[^"]*\bc([0-9a-f]{6})\b', page)
     return "\n".join(
-        f".key .mark.{colour_class(c)} {{ background: {c}; }} "
-        f"mark.{colour_class(c)} {{ border-bottom: 3px solid {c}; }}"
-        for c in dict.fromkeys(used)
+        f".key .mark.c{colour} {{ background: #{colour}; }} "
+        f"mark.c{colour} {{ border-bottom: 3px solid #{colour}; }}"
+        for colour in dict.fromkeys(classes)
     )
 
 

@@ -18,11 +18,11 @@ def portrayal_gate() -> "Callable[..., Verdict]":
 
     def judge(run: Any, against: Any, policy: Any) -> "Verdict":
         __tracebackhide__ = True
-        from portrayal.gating import as_table, gate
+        from portrayal.gating import FORMATS, gate
 
         verdict = gate(run, against, policy)
         if not verdict.passed:
-            pytest.fail(as_table(verdict), pytrace=False)
+            pytest.fail(FORMATS["table"](verdict), pytrace=False)
         return verdict
 
     return judge

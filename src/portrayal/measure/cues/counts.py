@@ -169,6 +169,6 @@ CUE_COUNTS = Component(
     run=cue_counts,
     title="Terms that name identities",
     reading="Share of the texts that use a term of the group.",
-    figure="elsewhere",
+    figure="table",
     listed=False,
 )

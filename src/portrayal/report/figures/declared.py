@@ -19,9 +19,8 @@ from portrayal.records import ALL, TEXT_SD, Estimate
 from portrayal.reference.labels import attribute_label, place_value
 from portrayal.reference.labels import group_label as shown_label
 from portrayal.registry import described, form_of
-from portrayal.report.figures.figure import NUMBERS, Cell, Figure, Table, colour_of, tip
+from portrayal.report.figures.figure import NUMBERS, PRINTED, Cell, Figure, Table, colour_of, tip
 from portrayal.report.figures.panels import DotMark
-from portrayal.report.figures.printed import PRINTED
 from portrayal.report.figures.svg import LINE, Axis, Panel
 from portrayal.report.findings import STATISTICS, distance
 from portrayal.report.formats import short
@@ -68,7 +67,7 @@ class Declared:
     title, note, axis
         In place of the measure's own title and reading; title of the axis or of the colours.
     keep
-        Values of strata that estimates must have where they have the stratum at all; also of
+        Values of strata and attributes that estimates must have where they have these; also of
         "statistic", and of "crossed", how many attributes a group has.
     first, single, unpooled
         Strata of which only the first value of each attribute is shown; of which what is pooled is
@@ -158,7 +157,7 @@ class Declared:
         return ("model", "form", *self.rows)
 
     def _keeps(self, e: Estimate) -> bool:
-        values = {**e.strata, "statistic": e.statistic, "crossed": len(e.group)}
+        values = {**e.strata, **e.group, "statistic": e.statistic, "crossed": len(e.group)}
         for name, allowed in self.keep.items():
             one_of = allowed if isinstance(allowed, tuple | list) else (allowed,)
             if name in values and values[name] not in one_of:
@@ -285,7 +284,7 @@ def figures_of(view: View, declared: Declared, estimates: Sequence[Estimate]) ->
     return figures
 
 
-def _figure(
+def figure_of(
     view: View,
     declared: Declared,
     rows: Rows,
@@ -294,7 +293,7 @@ def _figure(
     legend: Sequence[tuple[str, str]] = (),
     more: str = "",
 ) -> Figure:
-    """A figure with the words of its declaration, or of its measure, over its numbers."""
+    """Return a figure with the words of its declaration, or of its measure, over its numbers."""
     first = next(e for e in rows if e.study != PRINTED)
     component = described(first.measure)
     words = (component.summary, component.reading) if component is not None else ()
@@ -339,8 +338,21 @@ def numbers(
     level = f"{fmt.level(view.level)} interval"
     for name, of_number in NUMBERS.items():
         columns[level if name == "Interval" else name] = of_number
+        # A published method's, which takes every text as independent.
+        if name == "Interval" and any(e.paper_interval for e in estimates):
+            columns["Naive"] = lambda e: fmt.interval(e.paper_interval, form_of(e))
     columns |= {heading: detail(name) for name, heading in (details or {}).items()}
     return Table.of(estimates, columns, n_words)
+
+
+def _panels(view: View, declared: Declared, rows: Rows) -> tuple[list[tuple[str, Rows]], str]:
+    """The rows of each panel under its title, and how many places have none."""
+    parts = split(view, rows, declared.panels or ())
+    # A place without any value has no panel.
+    parts = [(title, es) for title, es in parts if any(e.value is not None for e in es)]
+    n_more = len(parts) - MOST_PANELS
+    more = f" {fmt.plural(n_more, 'more place')} in the table." if n_more > 0 else ""
+    return parts[:MOST_PANELS], more
 
 
 def dots(view: View, declared: Declared, rows: Rows) -> Figure:
@@ -349,18 +361,13 @@ def dots(view: View, declared: Declared, rows: Rows) -> Figure:
     if not valued:
         return table(view, declared, [e for e in rows if e.study != PRINTED])
     rows = in_order(view, [e for e in rows if not no_baseline(e)])
-    parts = split(view, rows, declared.panels or ())
-    # A place without any value has no panel.
-    parts = [(title, es) for title, es in parts if any(e.value is not None for e in es)]
-    cut = ""
-    if (n_more := len(parts) - MOST_PANELS) > 0:
-        cut = f" {fmt.plural(n_more, 'more place')} in the table."
+    parts, cut = _panels(view, declared, rows)
     charts, marks_of_figure = [], []
     places, colours = _places(view, declared, rows)
     width = declared.width or {1: 520.0, 2: 290.0}.get(declared.across, 206.0)
     height = max(declared.height, 11.0 * len(places) + 9)
     labels = {id(e): x for e, x in zip(rows, labels_of(view, rows, declared.rows), strict=True)}
-    for i, (title, of_panel) in enumerate(parts[:MOST_PANELS]):
+    for i, (title, of_panel) in enumerate(parts):
         panel_rows = _largest(declared, of_panel, labels)
         axis = shared_axis(declared, [e for e in rows if _unit(e) == _unit(panel_rows[0])])
         marks = [
@@ -383,7 +390,7 @@ def dots(view: View, declared: Declared, rows: Rows) -> Figure:
         marks_of_figure += selected
     chart = svg.tiled(charts, declared.across)
     legend = legend_of(view, declared, valued, marks_of_figure, colours)
-    return _figure(
+    return figure_of(
         view, declared, rows, reading(view, valued), chart, legend, cut + _sources(valued)
     )
 
@@ -561,13 +568,9 @@ def heat_map(view: View, declared: Declared, rows: Rows) -> Figure:
         return table(view, declared, rows)
     ratios = [2.0**x for e in valued if (x := lean_of(e)) is not None]
     limit = declared.limit or max(1.0, math.ceil(math.log2(svg.reach(ratios))))
-    parts = split(view, rows, declared.panels or ())
-    parts = [(title, es) for title, es in parts if any(e.value is not None for e in es)]
-    cut = ""
-    if (n_more := len(parts) - MOST_PANELS) > 0:
-        cut = f" {fmt.plural(n_more, 'more place')} in the table."
+    parts, cut = _panels(view, declared, rows)
     charts = []
-    for i, (title, panel_rows) in enumerate(parts[:MOST_PANELS]):
+    for i, (title, panel_rows) in enumerate(parts):
         cells = [_cell(view, declared, e) for e in panel_rows]
         lines = list(dict.fromkeys(cell.row for cell in cells))[: declared.most]
         # A gap keeps what is published apart: it is of other texts.
@@ -592,7 +595,7 @@ def heat_map(view: View, declared: Declared, rows: Rows) -> Figure:
         " Blue: below no difference; red: above; grey: cannot be told from it; dashed and empty: "
         "undefined, the tooltip says why."
     )
-    return _figure(view, declared, rows, reading(view, valued), chart, more=colours + cut)
+    return figure_of(view, declared, rows, reading(view, valued), chart, more=colours + cut)
 
 
 def lean_of(e: Estimate) -> float | None:
@@ -649,7 +652,7 @@ def table(view: View, declared: Declared, rows: Rows) -> Figure:
             f"Nothing could be measured: {short(of_run[0].undefined or 'no reason is kept', 200)}."
         )
     printed = [e for e in rows if e.study == PRINTED]
-    figure = _figure(view, declared, [*of_run, *printed], words)
+    figure = figure_of(view, declared, [*of_run, *printed], words)
     if component is None:
         return replace(figure, note="This measure has no chart of its own.")
     return figure if declared.note else replace(figure, note=component.reading)

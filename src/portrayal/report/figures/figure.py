@@ -1,12 +1,13 @@
 """A figure and its table: what a builder returns, and the cells that both share."""
 
 import html
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 import portrayal.report.formats as fmt
-from portrayal.records import Estimate
+from portrayal.records import Estimate, Interval
 from portrayal.registry import form_of
 from portrayal.report.figures.svg import Panel
 from portrayal.report.formats import short
@@ -165,3 +166,28 @@ def tip(view: View, e: Estimate, **more: str) -> str:
 def colour_of(view: View, e: Estimate) -> str:
     """Return the one colour that a group keeps in every figure of the run."""
     return colour_of_group(e.group, next((view.values.get(name, []) for name in e.group), []))
+
+
+PRINTED = "printed"
+"""The study of an estimate that is a published value."""
+
+
+def printed(
+    measure: str,
+    statistic: str,
+    strata: Mapping[str, str],
+    group: Mapping[str, str],
+    value: float,
+    bounds: tuple[float | None, float | None] = (None, None),
+    n: int = 0,
+) -> Estimate:
+    """Return a published value as an estimate; the model among its strata is called "(paper)"."""
+    low, high = bounds
+    interval = None
+    if low is not None and high is not None and not math.isnan(low):
+        interval = Interval(low, high, 0.95, "as published")
+    model = f"{strata.get('model', '')} (paper)".strip()
+    return Estimate(
+        PRINTED, measure, statistic, "unit", {**strata, "model": model}, group, value, interval,
+        n_units=n,
+    )  # fmt: skip

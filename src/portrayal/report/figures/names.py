@@ -2,14 +2,14 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import portrayal.report.figures.svg as svg
 import portrayal.report.formats as fmt
 from portrayal.measure.stories.names import OTHER
 from portrayal.records import ALL, Estimate
-from portrayal.registry import described
-from portrayal.report.figures.declared import numbers, reading
+from portrayal.report.figures.declared import Declared, figure_of, reading
 from portrayal.report.figures.figure import Figure, Table, tip
 from portrayal.report.figures.svg import BAND, GREY, INK, Axis, Panel, Plot
 from portrayal.report.formats import short
@@ -19,7 +19,6 @@ from portrayal.report.words import (
     RACE_COLOURS,
     borne,
     group_label,
-    measure_title,
     people_of,
 )
 
@@ -33,17 +32,10 @@ def _figure(
     view: View, key: str, rows: Rows, sentence: str, charts: Sequence[Panel], note: str = ""
 ) -> Figure:
     """A figure with its measure's words over the numbers of these rows."""
-    measure = rows[0].measure
-    component = described(measure)
-    words = "" if component is None else f"{component.summary} {component.reading}"
     columns = 1 if len(charts) == 1 else 2 if len(charts) in (2, 4) else 3
-    return Figure(
-        key,
-        measure_title(measure),
-        sentence,
-        f"{words}{note}".strip(),
-        svg.tiled(charts, columns) if charts else None,
-        numbers(view, rows),
+    chart = svg.tiled(charts, columns) if charts else None
+    return replace(
+        figure_of(view, Declared(measures=()), rows, sentence, chart, more=note), key=key
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from portrayal.records import Estimate
 from portrayal.reference import GENDERS, RACES, published
-from portrayal.report.figures.printed import printed
+from portrayal.report.figures.figure import printed
 from portrayal.report.view import View
 
 _GENDERS = {"Fem.": "F", "Masc.": "M", "NB": "NB"}
