@@ -28,16 +28,23 @@ class PromptEntry:
     ----------
     table
         Its cells by key or column.
-    place
-        Where it stands: "line 3", or "row 2" of a table.
     file, keys
         The data file and the way to the entry in it; a name and () for a table.
+    row
+        Its number in a table, from 1.
     """
 
     table: Mapping[str, Any]
-    place: str
     file: DataFile | str
     keys: Keys = ()
+    row: int = 0
+
+    @property
+    def place(self) -> str:
+        """Where it stands: "line 3", or "row 2" of a table; for messages, as lines take long."""
+        if isinstance(self.file, str):
+            return f"row {self.row}"
+        return f"line {self.file.line(self.keys)}"
 
     def wrong(self, key: str, message: str) -> DataError:
         """Return the error of one of its cells, or of the entry where it lacks the key."""
@@ -58,7 +65,8 @@ class PromptEntry:
         for name, value in self.table.items():
             if isinstance(value, (Mapping, list, bool)):
                 raise self.wrong(name, f"expected text or a number; got {value!r}.")
-            if text := (label(value, self.place, 0) or "").strip():
+            place = "" if isinstance(value, str) else self.place
+            if text := (label(value, place, 0) or "").strip():
                 cells[str(name).strip()] = text
         return cells
 
@@ -94,7 +102,7 @@ def read_prompts(path: Tabular, fields: TextFields) -> tuple[Prompt, ...]:
     if isinstance(path, Path) and path.suffix.casefold() == ".toml":
         file = read_datafile(path)
         entries = (
-            PromptEntry(table, f"line {file.line(('prompt', i))}", file, ("prompt", i))
+            PromptEntry(table, file, ("prompt", i))
             for i, table in enumerate(file.record(_PromptFile).prompt)
         )
     else:
@@ -118,7 +126,7 @@ def distinct(prompts: Iterable[tuple[Prompt, PromptEntry]]) -> tuple[Prompt, ...
         With the place of both.
     """
     unique: list[Prompt] = []
-    places: dict[tuple[str, str], str] = {}
+    places: dict[tuple[str, str], PromptEntry] = {}
     for prompt, entry in prompts:
         # With its system prompt: the same request under another one is another prompt
         words = " ".join(" ".join(prompt.asked).split())
@@ -127,11 +135,11 @@ def distinct(prompts: Iterable[tuple[Prompt, PromptEntry]]) -> tuple[Prompt, ...
                 raise entry.wrong(
                     kind,
                     f"the prompt {prompt.prompt_id!r} has the same {kind} as that of "
-                    f"{places[kind, value]}. Each "
+                    f"{places[kind, value].place}. Each "
                     f"prompt needs its own {kind}: it is the unit that intervals resample. Ask one "
                     "prompt several times with --samples.",
                 )
-            places[kind, value] = entry.place
+            places[kind, value] = entry
         unique.append(prompt)
         if len(unique) > MOST_PROMPTS:
             raise entry.wrong(
@@ -188,7 +196,7 @@ def rows_of(table: Tabular, name: str) -> Iterator[PromptEntry]:
     for number, row in enumerate(open_source(table).rows(), 1):
         # A table that we wrote has apostrophes before what a spreadsheet would run
         cells = {k: restored(v) if isinstance(v, str) else v for k, v in row.items()}
-        yield PromptEntry(cells, f"row {number}", name)
+        yield PromptEntry(cells, name, row=number)
 
 
 def _prompt(entry: PromptEntry, fields: TextFields) -> Prompt:

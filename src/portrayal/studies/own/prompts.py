@@ -50,7 +50,7 @@ def _entries(file: DataFile, folder: Path) -> Iterator[PromptEntry]:
     """Every prompt as it is written, with its place in the file."""
 
     def entry(table: Mapping[str, Any], keys: Keys) -> PromptEntry:
-        return PromptEntry(table, f"line {file.line(keys)}", file, keys)
+        return PromptEntry(table, file, keys)
 
     entries = file.table.get("prompts", [])
     # One key for a list in place or the name of a file, as either is the prompts.

@@ -284,7 +284,7 @@ def _grid(
                     place, f"the request about {group} is that about another group, word for word."
                 )
             halves.add(prompt.asked)
-            yield prompt, PromptEntry({}, f"line {file.line(place)}", file, place)
+            yield prompt, PromptEntry({}, file, place)
 
 
 PROMPTS = PromptMaker(FIELDS, prompts)
