@@ -98,3 +98,13 @@ def test_offsets_stay(text):
         assert recased.casefold() == flat.casefold()
         extract_people(flat, ROLES)
         find_everyone(flat, unnamed=True, writer=True)
+
+
+def test_speakers_in_capitals_are_names_in_a_story():
+    text = "JULES: Sit down.\nMARA: I will not. She laughed.\nJULES: Then stand."
+    assert [who.name for who in extract_people(text, ROLES)] == ["JULES", "MARA"]
+
+
+def test_a_word_without_capitals_is_a_name_in_any_text():
+    (person,) = find_everyone("The teacher met 健太 at school. He smiled, and 健太 waved.")
+    assert (person.name, person.gender) == ("健太", "M")

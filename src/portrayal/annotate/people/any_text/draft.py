@@ -336,8 +336,6 @@ def draft_people(
 def add_writer(draft: TextDraft, *, always: bool) -> None:
     """Add who says "I" outside quotations: by introduction, or, where asked for, in any case."""
     tokens = draft.tokens
-    if pronouns.FIRST_PERSON.isdisjoint(tokens.low):
-        return
     first_persons = [
         i
         for i, word in enumerate(tokens.low)
@@ -349,10 +347,9 @@ def add_writer(draft: TextDraft, *, always: bool) -> None:
     if not first_persons or (person < 0 and not always):
         return
     if person < 0:
-        person = draft.names.get(pronouns.find_signature(tokens), -1)
-    if person < 0:
-        person = len(draft.people)
-        draft.people.append(PersonDraft())
+        person = draft.names.get(pronouns.find_signature(tokens), len(draft.people))
+        if person == len(draft.people):
+            draft.people.append(PersonDraft())
     draft.people[person].writer = True
     draft.people[person].spans += [draft.span(i, i, "speech") for i in first_persons]
     draft.names.update((i, person) for i in first_persons if tokens.low[i] == "i")
@@ -521,12 +518,11 @@ def _follow(draft: TextDraft, refer: pronouns.Refer | None = None) -> dict[int, 
         persons = _referred(draft, pending, persons, refer, liked)
     strangers: dict[str, int] = {}
     for event, nearest in zip(pending, persons, strict=True):
-        person = nearest
-        if nearest < 0:
-            # All pronouns of one gender that mean nobody named are one stranger
-            person = strangers.setdefault(event.gender, len(draft.people))
-            if person == len(draft.people):
-                draft.people.append(PersonDraft())
+        # All pronouns of one gender that mean nobody named are one stranger
+        stranger = strangers.setdefault(event.gender, len(draft.people)) if nearest < 0 else -1
+        if stranger == len(draft.people):
+            draft.people.append(PersonDraft())
+        person = max(nearest, stranger)
         person_at[event.at] = person
         draft.people[person].meant = True
         draft.people[person].spans.append(draft.span(event.at, event.at, "reference"))

@@ -82,10 +82,9 @@ def named_people(
                 break
     genders = local_words(locale).genders
     for one in people.values():
-        references = [
-            _key(text[s.start : s.end], locale) for s in one.spans if s.kind == "reference"
-        ]
-        one.gender = one_gender(genders[key] for key in references if key in genders)
+        words_of = (text[start:end] for start, end, kind in one.spans if kind == "reference")
+        keys = [_key(word, locale) for word in words_of]
+        one.gender = one_gender(genders[key] for key in keys if key in genders)
     return list(people.values())
 
 
@@ -124,9 +123,8 @@ def _mention(
             break
         opens -= 1
         titles.append(words[opens])
-    behind = None
-    if closes + 1 < len(words) and _beside(text, words, closes, ""):
-        behind = words[closes + 1]
+    beside = closes + 1 < len(words) and _beside(text, words, closes, "")
+    behind = words[closes + 1] if beside else None
     # What stands behind is an honorific, or else, with a capital, the surname
     honoured = behind is not None and name_key(behind.group()) in local.honorifics
     surname = behind if behind and not honoured and behind.group()[0].isupper() else None
@@ -144,11 +142,8 @@ def _mention(
     one.spans.append(Span(start, end, "name"))
     one.title = one.title or (titles[-1].group() if titles else None)
     telling = [*titles, *([behind] if behind and honoured else [])]
-    one.spans += [
-        Span(word.start(), word.end(), "reference")
-        for word in telling
-        if _key(word.group(), locale) in local.genders
-    ]
+    telling = [word for word in telling if _key(word.group(), locale) in local.genders]
+    one.spans += [Span(*word.span(), "reference") for word in telling]
     return one
 
 
@@ -218,17 +213,13 @@ class Person:
     def last(self) -> str | None:
         """Last name as written, with its particles ("von der Leyen"); None where none is given."""
         # The word without its full stop and commas, in lower case
-        words = [
-            word for word in (self.name or "").split() if word.strip(".,").lower() not in SUFFIXES
-        ]
-        if self.first is not None:
-            words = words[1:]
-        if not words:
-            return None
+        words = (self.name or "").split()
+        words = [word for word in words if word.strip(".,").lower() not in SUFFIXES]
+        words = words[self.first is not None :]
         start = len(words) - 1
-        while start and words[start - 1] in PARTICLES:
+        while start > 0 and words[start - 1] in PARTICLES:
             start -= 1
-        return " ".join(words[start:])
+        return " ".join(words[start:]) if words else None
 
 
 def find_everyone(
@@ -283,8 +274,7 @@ def find_everyone(
         drafts = draft_people(
             text, writer=writer, local=local, given_spans=given_spans, refer=refer
         )
-    starts = [start for start, _ in sentences]
-    people = []
+    starts, people = [start for start, _ in sentences], []
     for draft in drafts:
         # Drafts without spans were found to be no person's on the way
         if not draft.spans or not (draft.name is not None or draft.writer or unnamed):
@@ -294,7 +284,7 @@ def find_everyone(
         words = [text[s.start : s.end].casefold() for s in spans if s.kind == "reference"]
         name_words = {*words, *([draft.title.lower()] if draft.title else [])}
         first, name = draft.first, draft.name
-        if locale is not None and name is not None:
+        if name is not None:
             # What the locale lists as no person is one where words for people tell it
             if not (name_words - local.sacred or draft.writer) and local.is_no_person(name):
                 continue
@@ -303,10 +293,8 @@ def find_everyone(
             while len(parts) > 1 and name_key(parts[-1]) in local.honorifics:
                 parts.pop()
             name = " ".join(part[: len(local.bare(part.lower()))] for part in parts) or None
-        if locale is not None:
-            first = first and first[: len(local.bare(first.lower()))]
         one = Person(
-            first=first,
+            first=first and first[: len(local.bare(first.lower()))],
             name=name,
             forms=tuple(dict.fromkeys(text[s.start : s.end] for s in spans if s.kind == "name")),
             title=draft.title,

@@ -156,12 +156,10 @@ def _fronted(
     opened = next((i for i in range(start - 1, max(-1, start - 4), -1) if low[i] in _FRONT), -1)
     if opened < 0 or (opened and low[opened - 1] not in en.CLAUSE_MARKS):
         return None
-    if any(word in en.CLAUSE_MARKS or word in en.COPULAS for word in low[opened : event.at]):
+    if not (en.CLAUSE_MARKS | en.COPULAS).isdisjoint(low[opened : event.at]):
         return None
-    behind = low.index(",", event.at) if "," in low[event.at : event.at + _FRONTED] else -1
-    subject = next(
-        (one for one in mentions if behind >= 0 and one.at in (behind + 1, behind + 2)), None
-    )
+    behind = low.index(",", event.at) if "," in low[event.at : event.at + _FRONTED] else -3
+    subject = next((one for one in mentions if one.at - behind in (1, 2)), None)
     if subject is None or subject.sentence != event.sentence:
         return None
     return Preference(event.at, subject.entity, same_sentence[-1].entity, SURE)

@@ -94,11 +94,8 @@ def local_sentence(locale: Locale | None) -> str:
     ranked = sorted((kind not in GENDERS, word) for kind, words in titles_by_kind for word in words)
     shown_words = list(dict.fromkeys(word for _, word in ranked))[:_MOST_TITLES]
     titles = ", ".join(f'"{word}"' for word in shown_words)
-    return (
-        f"{sentence}, where {titles} are titles and no part of a name."
-        if titles
-        else f"{sentence}."
-    )
+    of_titles = f", where {titles} are titles and no part of a name" if titles else ""
+    return f"{sentence}{of_titles}."
 
 
 def characters_of(roles: Roles) -> tuple[str, ...]:
@@ -215,19 +212,14 @@ def read_answer(
     responses = []
     for slot in range(len(characters)):
         has_name, raw_name = _field(fields, characters, slot, ("name", "names"))
-        has_references, raw = _field(
-            fields, characters, slot, ("references", "reference", "pronouns")
-        )
+        kinds = "references", "reference", "pronouns"
+        has_references, raw = _field(fields, characters, slot, kinds)
         # A number or an object is no name: the field counts as missing, not as "no name"
         has_name &= raw_name is None or isinstance(raw_name, (str, list))
         has_references &= raw is None or isinstance(raw, (str, list))
-        responses.append(
-            CharacterResponse(
-                has_name,
-                _name(raw_name, text, banned, counted),
-                _references(raw, text, counted) if has_references else None,
-            )
-        )
+        name = _name(raw_name, text, banned, counted)
+        references = _references(raw, text, counted) if has_references else None
+        responses.append(CharacterResponse(has_name, name, references))
     return tuple(responses) if any(s.named or s.references is not None for s in responses) else None
 
 

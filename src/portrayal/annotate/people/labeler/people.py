@@ -242,19 +242,19 @@ def label_people(
             texts[i] = LabelledText(failed_is, None, "unlabelled: its prompt has no subject_role")
             continue
         replies = answers.get(prompts[i].prompt_id, [])
-        usable, reasons = [], Counter[str]()
-        for reply in replies:
-            text, characters = rows[i]["text"], labels[i].characters
-            response = answer.read_answer(reply.text, characters, text, removed)
-            if response is None:
-                reasons["malformed" if reply.outcome == "ok" else reply.outcome] += 1
-            else:
-                usable.append(response)
+        text, characters = rows[i]["text"], labels[i].characters
+        read = [answer.read_answer(reply.text, characters, text, removed) for reply in replies]
+        usable = [response for response in read if response is not None]
+        reasons = Counter(
+            "malformed" if reply.outcome == "ok" else reply.outcome
+            for reply, response in zip(replies, read, strict=True)
+            if response is None
+        )
         if asking.samples > len(replies):
             # The budget may end between two answers to the same text
             reasons["not asked"] += asking.samples - len(replies)
         # Shares are of the answers asked for, so that lost ones lower the confidence
-        voted = vote(usable, asking.samples, rows[i]["text"])
+        voted = vote(usable, asking.samples, text)
         if voted is not None:
             texts[i] = LabelledText("llm", (voted[0], voted[1] if len(voted) > 1 else None))
         else:

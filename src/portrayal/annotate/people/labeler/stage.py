@@ -11,7 +11,6 @@ from typing import Any, NoReturn
 import pyarrow as pa
 
 import portrayal.annotate.people.labeler.people as people
-import portrayal.registry as registry
 from portrayal.annotate.annotator import annotate_run, count_errors
 from portrayal.annotate.people.labeler.answer import local_sentence
 from portrayal.annotate.people.reader.rows import READER
@@ -123,13 +122,13 @@ def labelling_sentence(labelling: Mapping[str, Any]) -> str:
 
 def labelling_removed(labelling: Mapping[str, Any]) -> str:
     """Return what was removed from the model's answers and what could not be used."""
-    removed = [f"{n:,} {kind}" for kind, n in sorted(labelling.get("removed", {}).items()) if n]
-    unusable = [
-        f"{n:,} {reason}" for reason, n in sorted(labelling.get("unusable", {}).items()) if n
-    ]
+    removed, unusable = (
+        ", ".join(f"{n:,} {kind}" for kind, n in sorted(labelling.get(counts, {}).items()) if n)
+        for counts in ("removed", "unusable")
+    )
     return (
-        f"Removed from its answers: {', '.join(removed) or 'nothing'}. Answers that could not be "
-        f"used: {', '.join(unusable) or 'none'}."
+        f"Removed from its answers: {removed or 'nothing'}. Answers that could not be used: "
+        f"{unusable or 'none'}."
     )
 
 
@@ -259,9 +258,7 @@ def _readable(run: Run, base: Stage | None) -> tuple[list[dict[str, Any]], list[
             )
         columns = ["subject_confidence", "object_confidence", "error"]
         read = base and read_parquet(base.folder / part.name, columns=columns).to_pylist()
-        for i, text in enumerate(texts):
-            if text["outcome"] != "ok":
-                continue
+        for i, text in [(i, text) for i, text in enumerate(texts) if text["outcome"] == "ok"]:
             roles = strata[text["prompt_id"]]
             rows.append(text | {key: roles.get(key) for key in ("subject_role", "object_role")})
             if read:
@@ -398,13 +395,8 @@ def labelling_of_options(
     # Studies of news or scores have no characters to label
     if not hasattr(options, "labeler"):
         return None
-    labelling = labelling_of(
-        options.labeler,
-        options.labeler_model,
-        options.labeler_samples,
-        options.route_share,
-        settings,
-    )
+    how = options.labeler_samples, options.route_share, settings
+    labelling = labelling_of(options.labeler, options.labeler_model, *how)
     return labelling and dataclasses.replace(labelling, locale=options.locale)
 
 
@@ -420,9 +412,8 @@ def label_texts_of(run: Run, labelling: Labelling | None, tell: Say) -> dict[str
     locale = settings.get("options", {}).get("locale")
 
     def embed() -> str:
-        name = registry.resolve("annotators", LABELERS["embedded"])
-        annotate_run(run, name, settings=None if locale is None else load_locale(locale).mark())
-        return name
+        local = None if locale is None else load_locale(locale).mark()
+        return str(annotate_run(run, LABELERS["embedded"], settings=local).note()["annotator"])
 
     name = dataclasses.replace(labelling, locale=locale).label(run, embed, tell, again=True)
     return {"annotator": name, **labelling_of_run(run, name)}

@@ -1,6 +1,6 @@
 """Names that belong to one person: "Angela Merkel", "Dr. Merkel", "Angela"."""
 
-from bisect import bisect_left, insort
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -211,14 +211,12 @@ def full_names(
 def _same(cluster: NameCluster, run: Candidate) -> bool:
     """Whether the name of several words may be this person's."""
     one, other = cluster.words, run.words
-    if one[-1] == other[-1]:
-        firsts = {one[0], *cluster.nicknames} & {other[0], run.nickname}
-        if firsts:
-            return True
+    firsts = {one[0], *cluster.nicknames} & {other[0], run.nickname}
+    if one[-1] == other[-1] and firsts:
+        return True
     short, long = sorted((one, other), key=len)
-    if len(short) == len(long):
-        return False
-    return any(long[i : i + len(short)] == short for i in range(len(long) - len(short) + 1))
+    starts = range(len(long) - len(short) + 1) if len(short) < len(long) else ()
+    return any(long[i : i + len(short)] == short for i in starts)
 
 
 def _before_surname(tokens: Tokens, title: str) -> bool:
@@ -273,26 +271,21 @@ def with_known(
     person's there.
     """
     all_clusters, used = list(clusters), list[NameCluster]()
+    ends = [start + len(word) for start, word in zip(tokens.starts, tokens.words, strict=False)]
     for start, end in given_spans:
-        inside = [
-            i
-            for i, word in enumerate(tokens.words)
-            if tokens.starts[i] < end and start < tokens.starts[i] + len(word)
-        ]
+        # The words from `first` to `last` reach into the span
+        first, last = bisect_right(ends, start), bisect_left(tokens.starts, end, hi=len(ends))
+        inside = list(range(first, last))
         owned = [
-            c
-            for c in all_clusters
-            for run in c.mentions
-            if {*inside} & {*range(run.start, run.end)}
+            c for c in all_clusters for run in c.mentions if run.start < last and first < run.end
         ]
         if not inside or (owned and owned[0] not in used):
             used += owned[:1]
             continue
         for cluster in owned[:1]:
             cluster.mentions = [r for r in cluster.mentions if r.start not in inside]
-        last = inside[-1] + 1
-        words = tokens.low[inside[0] : last]
-        run = Candidate(inside[0], last, inside, [], words=words, named=last)
-        all_clusters.append(NameCluster(words, run, [run], ENOUGH))
-        used.append(all_clusters[-1])
+        words = tokens.low[first:last]
+        run = Candidate(first, last, inside, [], words=words, named=last)
+        used.append(NameCluster(words, run, [run], ENOUGH))
+        all_clusters.append(used[-1])
     return all_clusters

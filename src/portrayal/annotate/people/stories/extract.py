@@ -14,6 +14,7 @@ from operator import attrgetter, mul
 from portrayal.annotate.people.shared import links
 from portrayal.annotate.people.shared.links import ROLE_CODES, SCALE, SINGLY, GenderChoice
 from portrayal.annotate.people.shared.model import UNSPECIFIED, Character, Roles, Span
+from portrayal.annotate.people.shared.scan import Tokens
 from portrayal.annotate.people.shared.words import GENDER_OF_WORD
 from portrayal.annotate.people.stories.genders import Cast, Slots, choices, make_cast
 from portrayal.annotate.people.stories.roles import MOST_ACTIONS, SIGNS, actions, ways_of
@@ -34,9 +35,6 @@ def learned() -> Weights:
     """The weights that ship."""
     codes, roles = links.learned()
     return codes, [roles.get(sign, 0) for sign in SIGNS]
-
-
-_START = attrgetter("start")
 
 
 def extract_people(
@@ -132,17 +130,44 @@ class WeighedStory:
 
         A gender may also be right where the name is not: where both people have it.
         """
-        choice = self.choice
+        choice, scene, tokens = self.choice, self.scene, self.scene.tokens
+        words, low, genders = tokens.words, tokens.low, tokens.local.genders
+        pairs = list(zip(self.made, self.chances, strict=True))
         people = []
-        for slot, (name, gender) in enumerate(zip(self.names, choice.genders, strict=True)):
+        for slot, (sure, gender) in enumerate(zip(self.names, choice.genders, strict=True)):
             # Sum over all choices: several of them give a character the same gender
-            pairs = list(zip(self.made, self.chances, strict=True))
             own_chance = sum(chance for one, chance in pairs if one.genders[slot] == gender)
             other = sum(chance for one, chance in pairs if one.genders[-1 - slot] == gender)
             # With the wrong name the gender read is the other character's
-            sure = name * own_chance + (1.0 - name) * (other if len(self.names) == 2 else 0.5)
-            people.append(_character(self, choice, slot, (name * own_chance, name, sure)))
+            sure_gender = sure * own_chance + (1 - sure) * (other if len(self.names) == 2 else 0.5)
+            # Token positions of the words that tell that gender
+            places = {place for place, entity in choice.found.items() if entity == slot}
+            for place in self.cast.references[slot]:
+                word = low[place]
+                word_gender = genders.get(word) or GENDER_OF_WORD.get(SINGULAR.get(word, word))
+                if gender is not None and word_gender == gender:
+                    places.add(place)
+            spans = [_span(tokens, i, len(words[i]), "reference") for i in sorted(places)]
+            index = self.cast.slots[slot]
+            person = None if index is None else scene.people[index]
+            if person is not None and person.first is not None:
+                end, first = len(person.first), words[person.longest.parts[0]]
+                # Honorifics may be written together with it: "Priyaji"
+                cut = end if tokens.local.endings else None
+                same = [i for i in person.places if words[i][:cut] == first[:cut]]
+                spans += [_span(tokens, i, end, "name") for i in same]
+            words_said = [low[i] for i in sorted(places)]
+            references = tuple(dict.fromkeys(map(SINGULAR.get, words_said, words_said)))
+            name = None if person is None else person.first
+            spans.sort(key=attrgetter("start"))
+            rounded = [round(number, 4) for number in (sure * own_chance, sure, sure_gender)]
+            shown = gender or UNSPECIFIED
+            people.append(Character(name, shown, references, tuple(spans), *rounded))
         return people[0], people[1] if len(people) == 2 else None
+
+
+def _span(tokens: Tokens, i: int, length: int, kind: str) -> Span:
+    return Span(tokens.starts[i], tokens.starts[i] + length, kind)
 
 
 def weigh(
@@ -201,35 +226,3 @@ def _genders(
     odds = [exp(TEMPER * (score - top)) for score in scores]
     total = sum(odds)
     return WeighedStory(scene, cast, gender_choices, [odd / total for odd in odds], [])
-
-
-def _character(
-    verdict: WeighedStory, choice: GenderChoice, slot: int, sure: tuple[float, float, float]
-) -> Character:
-    """The character in `slot` under a choice of genders."""
-    scene, cast = verdict.scene, verdict.cast
-    tokens, index, gender = scene.tokens, cast.slots[slot], choice.genders[slot]
-    words, starts, low, local = tokens.words, tokens.starts, tokens.low, tokens.local
-    # Token positions of the words that tell that gender
-    places = {place for place, entity in choice.found.items() if entity == slot}
-    for place in cast.references[slot]:
-        word = low[place]
-        word_gender = local.genders.get(word) or GENDER_OF_WORD.get(SINGULAR.get(word, word))
-        if gender is not None and word_gender == gender:
-            places.add(place)
-    place_at = sorted(places)
-    spans = [Span(starts[i], starts[i] + len(words[i]), "reference") for i in place_at]
-    person = None if index is None else scene.people[index]
-    name = None if person is None else person.first
-    if person is not None and name is not None:
-        end, first = len(name), words[person.longest.parts[0]]
-        spans += [
-            Span(starts[i], starts[i] + end, "name")
-            for i in person.places
-            if (words[i][:end] == first[:end] if local.endings else words[i] == first)
-        ]
-    spans.sort(key=_START)
-    words_said = [low[i] for i in place_at]
-    references = tuple(dict.fromkeys(map(SINGULAR.get, words_said, words_said)))
-    rounded = [round(number, 4) for number in sure]
-    return Character(name, gender or UNSPECIFIED, references, tuple(spans), *rounded)

@@ -166,10 +166,8 @@ def _weight(low: Sequence[str], i: int, words: RoleWords) -> float:
         return 0.0
     if word in words.verbs:
         weight = PLAIN if word in words.subject_verbs else -PLAIN
-    elif word in GIVES:
-        weight = PLAIN
-    elif word in RECEIVES:
-        weight = -PLAIN
+    elif word in GIVES or word in RECEIVES:
+        weight = PLAIN if word in GIVES else -PLAIN
     elif word in _LISTS.decides:
         weight = WEAK
     else:
