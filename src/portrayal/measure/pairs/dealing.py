@@ -90,6 +90,9 @@ def dealing_of(
     slot = np.concatenate([np.arange(len(ours)), len(ours) + copy_of])
     pool = pools.of[np.concatenate([ours, theirs])[sentences]]
     of_both = pool * (int(cell.max(initial=0)) + 1) + cell[sentences]
+    # In the order of the blocks once, or every draw would sort them again
+    order = np.argsort(of_both, kind="stable")
+    sentences, of_both, slot = sentences[order], of_both[order], np.argsort(order)[slot]
     return lambda rng: shuffle_within(sentences, of_both, rng)[slot]
 
 

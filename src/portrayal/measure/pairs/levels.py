@@ -187,7 +187,7 @@ class TextParts:
     n_rows: int
     row: IntArray
     group: IntArray
-    number: FloatArray
+    number: FloatArray | BoolArray
     keep: BoolArray
     means: bool
 
@@ -202,16 +202,18 @@ class TextParts:
             group, number = about[of, np.newaxis], score[of, np.newaxis]
         elif lexicon.name.endswith(NAMES):
             of = np.flatnonzero(counts.sum(axis=1) > _TIE)
-            group, number = np.tile(np.arange(m), (len(of), 1)), counts[of]
+            group, number = np.broadcast_to(np.arange(m), (len(of), m)), counts[of]
         else:
             times = counts.astype(np.int64)
             of = np.repeat(np.arange(len(counts)), times.sum(axis=1))
-            number = np.repeat(np.tile(np.eye(m), (len(counts), 1)), times.ravel(), axis=0)
-            group = np.tile(np.arange(m), (len(of), 1))
+            # One word each, in a byte and without a copy of the groups, as there are very many
+            one = np.tile(np.eye(m, dtype=np.bool_), (len(counts), 1))
+            number = np.repeat(one, times.ravel(), axis=0)
+            group = np.broadcast_to(np.arange(m), number.shape)
         keep = side.samples[length][:, of]
         return cls(m, side.n_rows, side.row[of], group, number, keep, name != WORD)
 
-    def values(self, sample: int, number: FloatArray) -> FloatArray:
+    def values(self, sample: int, number: FloatArray | BoolArray) -> FloatArray:
         """Return the rows' values where parts add these numbers, shape (n_rows, M)."""
         keep, m = self.keep[sample], self.n_groups
         cell = (self.row[keep, np.newaxis] * m + self.group[keep]).ravel()
