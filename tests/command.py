@@ -29,7 +29,7 @@ def invoke(*words: object) -> Outcome:
     status: object = 0
     with (
         patch.object(sys, "argv", ["portrayal", *map(str, words)]),
-        patch("portrayal.cli._speak_log"),
+        patch("portrayal.cli._set_up_streams"),
         redirect_stdout(out),
         redirect_stderr(err),
     ):

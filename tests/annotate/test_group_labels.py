@@ -30,7 +30,7 @@ def test_every_label_that_is_shown_is_read_as_its_group(name: str) -> None:
     assert len(shown) == len(factor.groups) + 2
     assert labels_of(factor) is shown
     for label, group in shown.items():
-        said = read_label(factor, ONE, Reply(f' "{label.upper()}". ', "ok"))
+        said = read_label(factor, ONE, [Reply(f' "{label.upper()}". ', "ok")])
         status = {"": "none", None: "unknown"}.get(group, "group")
         assert (said.status, [factor.keys[i] for i in said.places]) == (
             status,
@@ -56,14 +56,14 @@ ANSWERS = {
 
 @pytest.mark.parametrize("text", ANSWERS)
 def test_an_answer_counts_only_where_it_is_one_label(text: str) -> None:
-    said = read_label(RELIGION, ONE, Reply(text, "ok"))
+    said = read_label(RELIGION, ONE, [Reply(text, "ok")])
     groups = [RELIGION.keys[place] for place in said.places]
     assert (said.status, groups, said.why) == ANSWERS[text]
 
 
 @given(st.lists(st.sampled_from([*LABELS, "none of these", "unknown", "?"]), min_size=1))
 def test_several_labels_count_where_all_are_groups(listed: Sequence[str]) -> None:
-    said = read_label(RELIGION, SEVERAL, Reply("; ".join(listed), "ok"))
+    said = read_label(RELIGION, SEVERAL, [Reply("; ".join(listed), "ok")])
     different = set(listed)
     if different <= set(LABELS):
         assert [LABELS[place] for place in said.places] == [x for x in LABELS if x in different]
@@ -76,10 +76,10 @@ def test_several_labels_count_where_all_are_groups(listed: Sequence[str]) -> Non
 
 @pytest.mark.parametrize("outcome", ["refused", "empty", "failed"])
 def test_what_is_no_answer_is_unknown_with_its_reason(outcome: str) -> None:
-    assert read_label(RELIGION, ONE, Reply("Hindu", outcome)) == GroupResponse(
+    assert read_label(RELIGION, ONE, [Reply("Hindu", outcome)]) == GroupResponse(
         "unknown", (), outcome
     )
-    assert read_label(RELIGION, ONE, None).why == "not asked"
+    assert read_label(RELIGION, ONE, []).why == "not asked"
 
 
 def test_people_without_name_or_role_are_counted_and_not_asked_about() -> None:
@@ -87,7 +87,7 @@ def test_people_without_name_or_role_are_counted_and_not_asked_about() -> None:
     prompt = group_prompt(RELIGION, each, "Asha smiled.", "Asha")
     assert "this person in the text: Asha" in prompt.text
     asked = {("1", "religion/model"): [("Asha", prompt.prompt_id), ("", None)]}
-    answers = Answers({prompt.prompt_id: Reply("Hindu", "ok")}, asked)
+    answers = Answers({prompt.prompt_id: [Reply("Hindu", "ok")]}, asked)
     said = [one for one, _ in answers.said(RELIGION, each, "1", "Asha smiled.")]
     assert [one.status for one in said] == ["group", "unknown"]
     assert [one.why for one in said] == ["", "unnamed"]

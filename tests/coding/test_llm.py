@@ -1,5 +1,6 @@
 import json
 import re
+from collections import Counter
 
 import pytest
 
@@ -15,7 +16,8 @@ STORY = "Maria, who had “just moved” here,\nlistened. John's patience saved 
 
 
 def said(answer, text=STORY):
-    return read_answer(answer, text, book())
+    removed = Counter()
+    return read_answer(answer, text, book(), removed), removed
 
 
 def answer(*codes):
@@ -32,11 +34,13 @@ def test_the_prompt_holds_the_codebook_and_the_story():
 
 
 def test_a_code_needs_a_passage_of_the_text():
-    found = said(answer(("savior", "John's patience  SAVED her"), ("foreigner", "from Mexico")))
-    assert dict(found.passages) == {"savior": "John's patience SAVED her"}
-    assert dict(found.removed) == {"passage not in the text": 1}
-    curly = said(answer(("foreigner", 'had "just moved" here, listened')))
-    assert set(curly.passages) == {"foreigner"}
+    given = answer(("savior", "John's patience  SAVED her"), ("foreigner", "from Mexico"))
+    assert said(given) == (
+        {"savior": "John's patience SAVED her"},
+        {"passage not in the text": 1},
+    )
+    curly, _ = said(answer(("foreigner", 'had "just moved" here, listened')))
+    assert set(curly) == {"foreigner"}
 
 
 @pytest.mark.parametrize(
@@ -51,14 +55,13 @@ def test_a_code_needs_a_passage_of_the_text():
     ],
 )
 def test_answers_are_read_leniently(reply, given, removed):
-    found = said(reply)
-    assert set(found.passages) == given
-    assert dict(found.removed) == removed
+    passages, out = said(reply)
+    assert (set(passages), out) == (given, removed)
 
 
 @pytest.mark.parametrize("reply", ["", "I cannot code this.", "[]", '{"result": 1}', '{"codes":'])
 def test_an_answer_without_a_list_is_unusable(reply):
-    assert said(reply) is None
+    assert said(reply)[0] is None
 
 
 def model_says(write):

@@ -51,7 +51,7 @@ def _audit(texts: Path, server: OpenAIServer, *more: object) -> list[str]:
 
 def _said(folder: Path, name: str = "agency.v1") -> dict[str, int]:
     note = json.loads((folder / "r/annotations" / name / "stage.json").read_text("utf-8"))
-    found: dict[str, int] = note["settings"]["said"]
+    found: dict[str, int] = note["settings"]["asked"]["said"]
     return found
 
 
@@ -64,10 +64,10 @@ def test_an_audit_by_a_model(inside: Portrayal, texts: Path, tmp_path: Path) -> 
         assert server.answered == asked
         assert {sent["temperature"] for sent in server.bodies} == {0.0}
     assert set(asked.values()) == {1}
-    said = _said(tmp_path)
-    assert sum(said.values()) == len(asked)
-    assert said["unreadable"] > 0
-    assert f"{len(asked):,} different sentences" in done.out
+    said, as_written = _said(tmp_path), _said(tmp_path, "agency-unmasked.v1")
+    assert sum(said.values()) + sum(as_written.values()) == len(asked)
+    assert said["malformed"] > 0
+    assert f"{sum(said.values()):,} different sentences of agency.v1" in done.out
     assert "failed" not in said
     # --base-url alone reaches the classifier too
     with OpenAIServer(render=_render) as server:
@@ -156,4 +156,4 @@ def test_killed_it_continues_and_asks_nothing_twice(
         total = server.requests
         inside(*given).ok()
         assert server.requests == total
-    assert list((tmp_path / "r" / "classifier").iterdir())
+    assert list((tmp_path / "r" / "answers" / "agency").iterdir())

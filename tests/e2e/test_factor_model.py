@@ -115,7 +115,7 @@ def test_labels_are_counted_beside_the_other_sources(
     each = N // len(SAYS)
     counts = {"sun": each, "moon": 2 * each, "(none)": each, "(unknown)": each, "malformed": each}
     assert _said(tmp_path) == counts
-    assert f"groups: faith/model, {N} answers" in done.out
+    assert f"factors: faith/model, {N} answers" in done.out
     for page in ("report.html", "datasheet.md"):
         said = f"server:test-model labelled faith/model, {N} answers"
         assert said in (tmp_path / "r" / page).read_text("utf-8")

@@ -116,7 +116,7 @@ def test_answers_that_are_no_labels_are_counted_and_never_taken_for_unspecified(
     assert "1 of 40 texts got no usable answer and are unlabelled" in done.out
     rows = _rows(tmp_path / "r" / "annotations" / "people-llm.v1")
     (failed,) = [row for row in rows if row["error"]]
-    assert failed["error"] == "unlabelled: of 3 answers 3 malformed"
+    assert failed["error"] == "DataError: unlabelled: of 3 answers 3 malformed"
     assert failed["subject_gender"] is None
     assert _settings(tmp_path)["unusable"] == {"malformed": 3}
 
@@ -225,7 +225,7 @@ def test_stopped_in_the_middle_it_goes_on_without_asking_again(
     assert process.returncode == (130 if stop == signal.SIGINT else -stop), error
     assert "Traceback" not in error
     assert not (tmp_path / "r" / "report.html").exists()
-    (folder,) = (tmp_path / "r" / "labels").iterdir()
+    (folder,) = (tmp_path / "r" / "answers" / "people").iterdir()
     journalled = (folder / "journal.jsonl").read_text(encoding="utf-8")
     folded = _rows(folder / "texts")
     assert journalled.count('"sample"') + len(folded) >= 10
@@ -250,7 +250,7 @@ def test_a_planted_key_is_nowhere_in_the_run(
     openai = ("--labeler-model", "openai:gpt-4o-mini", "--labeler-base-url", server.base_url)
     said.append(ask("label", "model", "r", *openai, "--yes", **keys).ok())
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert len([path for path in files if "labels" in path.parts]) >= 6
+    assert len([path for path in files if "people" in path.parts]) >= 6
     for path in files:
         assert KEY.encode() not in path.read_bytes(), path
     assert not any(KEY in done.out + done.err for done in said)

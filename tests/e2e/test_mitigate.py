@@ -92,7 +92,7 @@ def test_good_and_bad_edits_are_told_apart(inside: Portrayal, texts: Path, tmp_p
         "empty original or empty rewrite",
     } <= reasons.keys()
     rounds = facts["rounds"]
-    assert rounds[0]["texts"]["malformed answer"] > 0
+    assert rounds[0]["texts"]["malformed"] > 0
 
 
 def test_a_killed_mitigation_continues_and_pays_for_nothing_twice(

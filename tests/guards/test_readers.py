@@ -8,13 +8,9 @@ from guards.tree import module_name, modules, parse
 NOT_OPENED = {
     "pipeline.audit": "makes the run; mends what does not fit",
     "cli.audit": "asks a model into it",
-    "cli.build": "holds a folder that is no run",
-    "cli.score": "holds a folder that is no run",
     "cli.label": "calls check: the run may have no estimates yet",
     "mitigate.mitigation": "calls check: no estimates yet; holds a folder that is no run",
-    "coding.llm": "holds the folder of a project",
     "collect.ask.replies": "answers in a folder of their own",
-    "annotate.people.labeler.people": "answers in a folder of their own",
     "annotate.groups": "is at work in the run that an audit holds",
     "report.board": "looks whether a folder is a run, then opens it",
     "comparison.watch": "looks whether a folder is a run, then opens it",

@@ -1,12 +1,12 @@
 """Texts of two kinds of sentences, a classifier that knows both, and a model with a script."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 
-from portrayal.collect.ask.replies import Reply
+from portrayal.collect.ask.replies import Replies, Reply
 from portrayal.mitigate import MitigatedText, read_agency
 from portrayal.records import Prompt
 
@@ -52,13 +52,13 @@ class Model:
     def __init__(self, says: Callable[[str], Reply | str | None]) -> None:
         self.says, self.asked = says, list[Prompt]()
 
-    def __call__(self, prompts: Iterable[Prompt]) -> Mapping[str, Reply]:
+    def __call__(self, prompts: Iterable[Prompt]) -> Replies:
         found = {}
         for prompt in prompts:
             self.asked.append(prompt)
             said = self.says(prompt.text)
             if said is not None:
-                found[prompt.prompt_id] = Reply(said, "ok") if isinstance(said, str) else said
+                found[prompt.prompt_id] = [Reply(said, "ok") if isinstance(said, str) else said]
         return found
 
 

@@ -91,7 +91,7 @@ def test_a_batched_mitigation_continues_until_all_rounds_are_done(
         assert new["text"] == changed
     reasons = done.facts["edits"]["refused_by_reason"]
     assert reasons["outside the sentences to rewrite"] > 0
-    assert done.facts["rounds"][0]["texts"]["malformed answer"] > 0
+    assert done.facts["rounds"][0]["texts"]["malformed"] > 0
     # a second round asks about the bad ones anew; nothing else is asked at all
     assert set(asked.values()) <= {1, 2}
 

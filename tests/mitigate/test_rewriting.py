@@ -11,8 +11,6 @@ from portrayal.mitigate.mitigation import (
     ALL_REFUSED,
     DONE,
     EDITED,
-    MALFORMED,
-    NO_ANSWER,
     STALLED,
 )
 
@@ -33,11 +31,11 @@ def test_texts_without_a_communal_sentence_are_not_asked_about(bold: Model) -> N
 
 
 BAD = {
-    MALFORMED: "Certainly! Here are the edits.",
+    "malformed": "Certainly! Here are the edits.",
     "refused": Reply("", "refused"),
     "empty": Reply("", "empty"),
     "failed": Reply("", "failed", "500"),
-    NO_ANSWER: None,
+    "not asked": None,
     ALL_REFUSED: '{"original": "nobody said so", "edited": "x"}',
 }
 

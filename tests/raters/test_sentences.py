@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from portrayal.coding import CodingItem, write_sheets
-from portrayal.collect.ask.replies import Reply
+from portrayal.collect.ask.replies import Replies, Reply
 from portrayal.collect.tables import read_table
 from portrayal.errors import DataError, OptionError
 from portrayal.raters import codebook
@@ -84,17 +84,17 @@ def test_paraphrases_are_read_from_careless_replies(reply: str, good: bool) -> N
     assert found == ({"agentic": "She ran it.", "communal": "She helped."} if good else None)
 
 
-def _ask(prompts: Iterable[Prompt]) -> Mapping[str, Reply]:
+def _ask(prompts: Iterable[Prompt]) -> Replies:
     found = {}
     for prompt in prompts:
         sentence = prompt.text.rpartition("The sentence is: '")[2]
         if "malformed" in sentence:
-            found[prompt.prompt_id] = Reply("no JSON", "ok")
+            found[prompt.prompt_id] = [Reply("no JSON", "ok")]
         elif "failed" in sentence:
-            found[prompt.prompt_id] = Reply("", "failed", "500")
+            found[prompt.prompt_id] = [Reply("", "failed", "500")]
         elif "later" not in sentence:
             pair = {"agentic": f"-led {sentence}", "communal": f"=helped {sentence}"}
-            found[prompt.prompt_id] = Reply(json.dumps(pair), "ok")
+            found[prompt.prompt_id] = [Reply(json.dumps(pair), "ok")]
     return found
 
 
@@ -106,7 +106,7 @@ def test_sentences_without_paraphrases_are_kept_and_counted(tmp_path: Path) -> N
         "blank": 1,
         "failed": 1,
         "malformed": 1,
-        "not asked: the budget was reached": 1,
+        "not asked": 1,
         "ok": 2,
     }
     rows = read_table(done.path, ["entry_id", "target", "text"])

@@ -7,12 +7,10 @@ answers are kept, and nothing is asked twice.
 
 import dataclasses
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.resources import files
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,8 +20,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from portrayal.annotate.annotator import Annotation
-from portrayal.collect.ask.asking import Asking, asking_of, check_settings
-from portrayal.collect.ask.replies import Reply, ask_missing, kept, prompt_of
+from portrayal.annotate.llm import ModelReader, asked_of, counted_words, read_replies, templates
+from portrayal.collect.ask.asking import asking_of, check_settings
+from portrayal.collect.ask.replies import Replies, Reply, kept_replies, prompt_of
 from portrayal.errors import OptionError
 from portrayal.records import Prompt
 from portrayal.reference.factors import Factor, ModelSource, factor_mark, spelling_key
@@ -31,8 +30,6 @@ from portrayal.run.directory import Run
 from portrayal.run.files import read_parquet, write_parquet
 from portrayal.run.manifest import ANSWERS
 from portrayal.run.reading import read_chosen, read_prompts, read_shards
-from portrayal.run.stages import fingerprint
-from portrayal.shown import counted
 from portrayal.types import Say
 from portrayal.validate import check_count
 
@@ -42,9 +39,9 @@ text that was refused, empty or failed, whose words nobody can read."""
 
 STATUSES = (GROUP, SEVERAL, NONE, UNKNOWN, UNREAD)
 
-MALFORMED, NOT_ASKED, UNNAMED = "malformed", "not asked", "unnamed"
-"""Why a model's answer is unknown, beside "refused", "empty" and "failed": it is no label; there is
-none, as the budget did not reach it; the person has neither name nor role to ask by."""
+UNNAMED = "unnamed"
+"""Why a model's answer is unknown, beside those of `read_replies`: the person has neither name nor
+role to ask by."""
 
 ASKED_FILE = "asked.parquet"
 ASKED = pa.schema([(name, pa.string()) for name in ("text_id", "asked_by", "person", "prompt_id")])
@@ -111,10 +108,6 @@ def said_of(short: str) -> list[tuple[GroupResponse, ...]]:
     return responses
 
 
-Asked = tuple[str, str | None]
-"""A person ("" where the text is meant) and the digest of what is asked; None for the unnamed."""
-
-
 @dataclass(frozen=True)
 class Answers:
     """What a model has answered about the texts of a run.
@@ -124,11 +117,12 @@ class Answers:
     replies
         Its answers by prompt.
     asked
-        What was asked of each text, or of each person in it, by `text_id` and `asked_by`.
+        What was asked of each text, or of each person in it, by `text_id` and `asked_by`: a person
+        ("" where the text is meant) and the prompt; None for the unnamed.
     """
 
-    replies: Mapping[str, Reply] = field(default_factory=dict)
-    asked: Mapping[tuple[str, str], Sequence[Asked]] = field(default_factory=dict)
+    replies: Replies = field(default_factory=dict)
+    asked: Mapping[tuple[str, str], Sequence[tuple[str, str | None]]] = field(default_factory=dict)
 
     def said(
         self, factor: Factor, source: ModelSource, text_id: str, text: str
@@ -140,17 +134,12 @@ class Answers:
             return
         # What was asked is kept beside the answers, so people are not found again
         for person, prompt_id in self.asked.get((text_id, asked_by(factor, source)), ()):
-            reply = None if prompt_id is None else self.replies.get(prompt_id)
-            response = (
-                GroupResponse(UNKNOWN, (), UNNAMED)
-                if prompt_id is None
-                else read_label(factor, source, reply)
-            )
-            words = (
-                response.why
-                if reply is None
-                else " ".join(reply.text.split())[:_KEPT] or response.why
-            )
+            replies = () if prompt_id is None else self.replies.get(prompt_id, ())
+            response = read_label(factor, source, replies)
+            if prompt_id is None:
+                response = GroupResponse(UNKNOWN, (), UNNAMED)
+            words = " ".join(replies[0].text.split())[:_KEPT] if replies else ""
+            words = words or response.why
             yield response, f"{person}: {words}" if person else words
 
 
@@ -186,61 +175,62 @@ def group_prompt(
 
     `form` is one of `FORMS`.
     """
-    templates = _templates()
+    words = templates("portrayal.annotate", "group_labels.toml")
     none, unknown = list(labels_of(factor))[-2:]
     of = "person" if source.unit == "person" else "text"
     lines = [f"- {group.label}" for group in factor.groups]
     lines += [f"- {none} (if the {of} shows none of them)", f"- {unknown} (if you cannot tell)"]
     # Reversed, as models favour what is listed first or last
     lines = lines[::-1] if form == REVERSED else lines
-    about = templates["about"].replace("{person}", " ".join(person.split())) if person else ""
-    question = (source.reworded if form == REWORDED else "") or source.question
-    # The text goes in last, so that no brace in it is taken for ours
-    before, after = (
-        words.replace("{labels}", "\n".join(lines))
-        .replace("{about}", about)
-        .replace("{question}", question)
-        for words in templates[f"{source.answer}{'_reworded' * (form == REWORDED)}"].split("{text}")
+    return prompt_of(
+        words[f"{source.answer}{'_reworded' * (form == REWORDED)}"].format(
+            labels="\n".join(lines),
+            about=words["about"].format(person=" ".join(person.split())) if person else "",
+            question=(source.reworded if form == REWORDED else "") or source.question,
+            text=text.strip(),
+        )
     )
-    return prompt_of(before + text.strip() + after)
 
 
-def read_label(factor: Factor, source: ModelSource, reply: Reply | None) -> GroupResponse:
+def read_label(factor: Factor, source: ModelSource, replies: Sequence[Reply]) -> GroupResponse:
     """Return what an answer says.
 
     Parameters
     ----------
     factor, source
         What was asked.
-    reply
-        The answer; None where there is none.
+    replies
+        The answer; none where there is none.
 
     Examples
     --------
     >>> from portrayal.reference.factors import load_factor
     >>> asked = ModelSource(kind="model", name="model", question="Which?")
-    >>> read_label(load_factor("religion"), asked, Reply("Hindu.", "ok")).status
+    >>> read_label(load_factor("religion"), asked, [Reply("Hindu.", "ok")]).status
     'group'
-    >>> read_label(load_factor("religion"), asked, Reply("Hindu; Muslim", "ok")).why
+    >>> read_label(load_factor("religion"), asked, [Reply("Hindu; Muslim", "ok")]).why
     'malformed'
     """
-    # A refusal is no "none": it would count as a text without the group
-    if reply is None or reply.outcome != "ok":
-        return GroupResponse(UNKNOWN, (), NOT_ASKED if reply is None else reply.outcome)
     group_of = {spelling_key(label): group for label, group in labels_of(factor).items()}
-    pieces = re.split(r"[;\n]", reply.text) if source.answer == "several" else [reply.text]
-    spelled = [spelling_key(_AROUND.sub("", piece)) for piece in pieces if piece.strip()]
-    # One piece that is no label spoils the answer: nothing is guessed of the rest
-    if not spelled or any(label not in group_of for label in spelled):
-        return GroupResponse(UNKNOWN, (), MALFORMED)
-    groups = dict.fromkeys(group_of[label] for label in spelled)
-    # "Hindu; none of these" contradicts itself
-    if len(groups) > 1 and not all(groups):
-        return GroupResponse(UNKNOWN, (), MALFORMED)
-    places = tuple(sorted(factor.keys.index(group) for group in groups if group))
-    if not places:
-        return GroupResponse(NONE if "" in groups else UNKNOWN)
-    return GroupResponse(GROUP if len(places) == 1 else SEVERAL, places)
+
+    def read(text: str) -> GroupResponse | None:
+        pieces = re.split(r"[;\n]", text) if source.answer == "several" else [text]
+        spelled = [spelling_key(_AROUND.sub("", piece)) for piece in pieces if piece.strip()]
+        # One piece that is no label spoils the answer: nothing is guessed of the rest
+        if not spelled or any(label not in group_of for label in spelled):
+            return None
+        groups = dict.fromkeys(group_of[label] for label in spelled)
+        # "Hindu; none of these" contradicts itself
+        if len(groups) > 1 and not all(groups):
+            return None
+        places = tuple(sorted(factor.keys.index(group) for group in groups if group))
+        if not places:
+            return GroupResponse(NONE if "" in groups else UNKNOWN)
+        return GroupResponse(GROUP if len(places) == 1 else SEVERAL, places)
+
+    # A refusal is no "none": it would count as a text without the group
+    responses, reasons = read_replies(replies, 1, read)
+    return responses[0] if responses else GroupResponse(UNKNOWN, (), next(iter(reasons)))
 
 
 def answers_of(run: Run, answers: str, **_counted: Any) -> Answers:
@@ -253,75 +243,53 @@ def answers_of(run: Run, answers: str, **_counted: Any) -> Answers:
     answers
         Folder in the run where its answers lie.
     """
-    questions: dict[tuple[str, str], list[Asked]] = {}
+    questions: dict[tuple[str, str], list[tuple[str, str | None]]] = {}
     for row in read_parquet(run.path / answers / ASKED_FILE).to_pylist():
         of_text = questions.setdefault((row["text_id"], row["asked_by"]), [])
         of_text.append((row["person"] or "", row["prompt_id"]))
-    return Answers(kept(run.path / answers), questions)
+    return Answers(kept_replies(run.path / answers), questions)
 
 
-@cache
-def _templates() -> dict[str, str]:
-    text = files(__package__).joinpath("group_labels.toml").read_text(encoding="utf-8")
-    return {name: words.removesuffix("\n") for name, words in tomllib.loads(text).items()}
-
-
-FOLDER = "factors"
-"""Folder of a run in which the answers of labelling models are kept, one folder for each."""
-
-_ANSWER_TOKENS = 15
-"""Tokens of an answer, about; for the cost that is shown beforehand."""
-
-
-@dataclass(frozen=True, slots=True)
-class GroupLabelling:
+@dataclass(frozen=True)
+class GroupLabelling(ModelReader):
     """A language model that labels texts, or people in them, with the groups of factors.
 
     Attributes
     ----------
+    asking
+        Whom, within which limits.
     factors
         The factors of the audit; those without a source of the kind "model" are left alone.
-    asking
-        Whom, within which limits. Where its `parameters` have no temperature it is 0, if the model
-        takes one.
     retest
         Questions of each source that are asked again, drawn at random, in each of `FORMS`.
     """
 
-    factors: tuple[Factor, ...]
-    asking: Asking
+    purpose: str = "factors"
+    answer_tokens: int | None = 15
+    cold: bool = True
+    settings: str = "factor_settings"
+    factors: tuple[Factor, ...] = ()
     retest: int = 0
 
     @property
-    def sources(self) -> tuple[tuple[Factor, ModelSource], ...]:
-        """What is asked, each with its factor."""
-        return model_sources(self.factors)
+    def annotators(self) -> tuple[str, ...]:
+        """The annotator that reads its answers."""
+        return ("groups.v2",)
 
     @property
-    def kept_in(self) -> str:
-        """Where answers lie in a run: the model, and a digest of its parameters."""
-        return f"{FOLDER}/{self.asking.folder_name}"
+    def marks(self) -> dict[str, Any]:
+        """What distinguishes its answers; factors may have been edited since."""
+        return {**super().marks, "state": [factor_mark(factor) for factor in self.factors]}
 
-    def ready(self, run: Run, annotator: str) -> "GroupLabelling":
-        """Make the provider, unless the run holds the answers of this model to these factors.
+    @property
+    def sources(self) -> dict[str, tuple[Factor, ModelSource]]:
+        """What is asked, each with its factor, as counts and answers call it."""
+        return {
+            asked_by(factor, source): (factor, source)
+            for factor, source in model_sources(self.factors)
+        }
 
-        So a missing key, client or address is an error before any text is read.
-        """
-        settings = (note := run.annotations(annotator).note()).get("settings") or {}
-        # Factors may have been edited since
-        state = [factor_mark(factor) for factor in self.factors]
-        state_kept = settings.get("asked", {}).get("answers"), settings.get("state")
-        if not note.get("complete") or state_kept != (self.kept_in, state):
-            asking = self.asking
-            if asking.model.startswith("server:") and not (asking.base_url or asking.provider):
-                raise OptionError(
-                    f"{asking.model} needs the address of its server: give "
-                    "--set factor_settings.base_url=…, such as http://localhost:8000/v1."
-                )
-            asking.cold().make_provider()
-        return self
-
-    def answered(self, run: Run, annotation: Annotation, people: str, tell: Say) -> Annotation:
+    def answered(self, run: Run, annotation: Annotation, tell: Say, **_: Any) -> Annotation:
         """Ask about every text of a run, or every person, in a run that the caller holds.
 
         Parameters
@@ -329,9 +297,8 @@ class GroupLabelling:
         run
             A run with texts.
         annotation
-            The annotation that reads the answers.
-        people
-            Annotator of the people of the run, complete; "" where only texts are asked about.
+            The annotation that reads the answers; its setting "people" names the annotator of the
+            people of the run, complete, or is "" where only texts are asked about.
         tell
             Told what is asked, and what the answers come to.
 
@@ -345,58 +312,43 @@ class GroupLabelling:
         StopError, RunError, OptionError
             Saying what to do; what was answered before is kept.
         """
+        people, sources = annotation.settings["people"], self.sources
         # Equal texts give equal prompts, and each is asked once
         table, prompts = self._asked(run, people)
-        n = counted(len(prompts), "different question")
-        first = f"groups: {self.asking.model} is asked what is not answered yet of {n}"
-        place = run.path / self.kept_in
         with run.manifest.step(ANSWERS):
-            replies = ask_missing(
-                self.asking.cold(), prompts, place, _ANSWER_TOKENS, lambda: tell(first)
-            )
+            replies = self.ask(run.path, prompts.values(), tell)
+            place = run.path / self.kept_in
             place.mkdir(parents=True, exist_ok=True)
             write_parquet(table, place / ASKED_FILE)
             if self.retest:
                 self._ask_again(run, table, place)
-        sources = {asked_by(factor, source): (factor, source) for factor, source in self.sources}
         # What the answers come to, by source
         counts: dict[str, Counter[str]] = {name: Counter() for name in sources}
         read: dict[str, str] = {}
-        asked_rows = zip(
-            *(table[name].to_pylist() for name in ("asked_by", "prompt_id")), strict=True
-        )
+        asked_rows = zip(*(table[n].to_pylist() for n in ("asked_by", "prompt_id")), strict=True)
         for (name, prompt_id), times in Counter(asked_rows).items():
             words = UNNAMED
             if prompt_id is not None:
                 factor, source = sources[name]
-                response = read_label(factor, source, replies.get(prompt_id))
+                response = read_label(factor, source, replies.get(prompt_id, ()))
                 keys = [factor.keys[place] for place in response.places]
                 words = read[prompt_id] = (
                     response.why or " and ".join(keys) or f"({response.status})"
                 )
             counts[name][words] += times
         for line in _counted(counts):
-            tell(f"groups: {line}")
+            tell(f"factors: {line}")
         # Other people in the texts are other questions
         people_mark = run.annotations(people).note().get("fingerprint") if people else ""
-        question_facts = {
-            "answers": self.kept_in,
-            "people": people,
-            "model": self.asking.model,
-            "digest": fingerprint(read=read, people=people_mark),
-            "said": {name: dict(sorted(words_n.items())) for name, words_n in counts.items()},
-        }
-        return dataclasses.replace(
-            annotation, settings={**annotation.settings, "asked": question_facts}
-        )
+        return self.noted(annotation, (read, people_mark), said=counts)
 
     def _ask_again(self, run: Run, table: pa.Table, place: Path) -> None:
         """Ask a sample of the questions of each source again, in each form."""
         questions = [row for row in table.to_pylist() if row["prompt_id"] is not None]
         prompts: dict[str, Prompt] = {}
         again: list[dict[str, str]] = []
-        for factor, source in self.sources:
-            of_source = [row for row in questions if row["asked_by"] == asked_by(factor, source)]
+        for name, (factor, source) in self.sources.items():
+            of_source = [row for row in questions if row["asked_by"] == name]
             # A fixed seed: the same questions are asked again when an audit goes on
             order = np.random.default_rng(0).permutation(len(of_source))
             retested = [of_source[i] for i in order[: self.retest].tolist()]
@@ -409,7 +361,7 @@ class GroupLabelling:
                     prompt = dataclasses.replace(prompt, prompt_id=f"{prompt.prompt_id}-again")
                 prompts[prompt.prompt_id] = prompt
                 again.append({**row, "form": form, "again_id": prompt.prompt_id})
-        ask_missing(self.asking.cold(), prompts, place, _ANSWER_TOKENS, lambda: None)
+        self.ask(run.path, prompts.values())
         write_parquet(pa.Table.from_pylist(again), place / AGAIN_FILE)
 
     def _asked(self, run: Run, people: str) -> tuple[pa.Table, dict[str, Prompt]]:
@@ -431,10 +383,10 @@ class GroupLabelling:
         rows: list[dict[str, str | None]] = []
         for (table,) in read_shards(run.texts, ["text_id", "text", "outcome"]):
             for row in table.filter(pc.field("outcome") == "ok").to_pylist():
-                for factor, source in self.sources:
+                for name, (factor, source) in self.sources.items():
                     of_text = source.unit == "text"
                     for person in ("",) if of_text else people_of_text.get(row["text_id"], ()):
-                        question = {"text_id": row["text_id"], "asked_by": asked_by(factor, source)}
+                        question = {"text_id": row["text_id"], "asked_by": name}
                         rows.append(question)
                         if person is not None:
                             prompt = group_prompt(factor, source, row["text"], person)
@@ -449,17 +401,16 @@ def repeated_responses(run: Run, factor: Factor) -> Iterator[tuple[str, str, str
     Text, source of the factor, form (one of `FORMS`), the groups that it said first or the status
     of a response without one, and whether it said the same then.
     """
-    question_facts = (run.annotations("groups.v2").note().get("settings") or {}).get("asked") or {}
-    place = run.path / question_facts.get("answers", "")
+    place = run.path / asked_of(run, "groups.v2").get("answers", "")
     if not (place / AGAIN_FILE).is_file():
         return
     rows = read_parquet(place / AGAIN_FILE).to_pylist()
-    replies = kept(place, {row[key] for row in rows for key in ("prompt_id", "again_id")})
+    replies = kept_replies(place, 1, {row[k] for row in rows for k in ("prompt_id", "again_id")})
     sources = {asked_by(factor, source): source for _, source in model_sources([factor])}
     for row in rows:
         if source := sources.get(row["asked_by"]):
             first, again = (
-                read_label(factor, source, replies.get(row[key]))
+                read_label(factor, source, replies.get(row[key], ()))
                 for key in ("prompt_id", "again_id")
             )
             # Alike in status and groups; the reason of an unknown answer does not count
@@ -469,11 +420,8 @@ def repeated_responses(run: Run, factor: Factor) -> Iterator[tuple[str, str, str
 
 def group_labels_sentence(run: Run, annotator: str) -> str | None:
     """Return who labelled groups in a run and what the answers came to; None where nobody did."""
-    question_facts = (run.annotations(annotator).note().get("settings") or {}).get("asked")
-    return (
-        question_facts
-        and f"{question_facts['model']} labelled {'; '.join(_counted(question_facts['said']))}"
-    )
+    asked = asked_of(run, annotator)
+    return f"{asked['model']} labelled {'; '.join(_counted(asked['said']))}" if asked else None
 
 
 def _called(row: Mapping[str, Any], roles: Mapping[str, str]) -> list[str | None]:
@@ -487,8 +435,7 @@ def _called(row: Mapping[str, Any], roles: Mapping[str, str]) -> list[str | None
 
 def _counted(counts: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
     for name, words_n in counts.items():
-        counts_text = ", ".join(f"{n:,} {word}" for word, n in sorted(words_n.items()))
-        yield f"{name}, {sum(words_n.values()):,} answers: {counts_text or 'none'}"
+        yield f"{name}, {sum(words_n.values()):,} answers: {counted_words(words_n)}"
 
 
 def model_sources(factors: Sequence[Factor]) -> tuple[tuple[Factor, ModelSource], ...]:
@@ -537,4 +484,4 @@ def group_labelling(
             "with --factor-model SERVICE:MODEL (factor_model=), or leave the source out."
         )
     asking = asking_of(model, settings, "a model that labels groups")
-    return GroupLabelling(tuple(factors), asking, retest)
+    return GroupLabelling(asking, factors=tuple(factors), retest=retest)

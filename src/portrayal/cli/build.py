@@ -2,6 +2,7 @@
 
 import json as json_module
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -78,15 +79,13 @@ def paraphrases(
     texts
         File of sentences; default sentences.csv of --out.
     """
-    from portrayal.collect.ask.replies import asker
+    from portrayal.annotate.llm import ModelReader
     from portrayal.raters.sentences import paraphrase as run_paraphrase
-    from portrayal.run.directory import Run
 
-    # Locked, as two askings into one folder would pay for each sentence twice
-    with Run(out).lock(), ask.asking(how, format, out, quiet=how.batch) as settings:
+    with ask.asking(how, format, out, quiet=how.batch) as settings:
         paraphrased = run_paraphrase(
             texts or out / "sentences.csv",
-            asker(ask.asking_of(settings), out / "asked"),
+            partial(ModelReader(ask.asking_of(settings), "paraphrases").ask, out),
             out / "paraphrases.csv",
             columns=column or (),
         )

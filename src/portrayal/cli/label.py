@@ -6,7 +6,7 @@ in the browser on which raters code, and a language model.
 
 import os
 from contextlib import closing
-from dataclasses import fields
+from dataclasses import asdict
 from getpass import getpass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -347,11 +347,13 @@ def model(
     given
         A run, whose people are labelled; or a coding project, whose codebook is used.
     """
-    from portrayal.annotate.people.labeler.stage import label_texts_of, labelling_of
+    from portrayal.annotate import Annotation, annotate_run
+    from portrayal.annotate.people.labeler import labelling_of, labelling_of_run
     from portrayal.coding.llm import code_by_model
+    from portrayal.reference.locales import load_locale
     from portrayal.run import Run
 
-    json = format == "json"
+    tell = show.nothing if format == "json" else show.line
     if not how.labeler_model:
         raise OptionError("say who labels: --labeler-model SERVICE:MODEL.")
     if labeler not in ("llm", "routed"):
@@ -360,12 +362,8 @@ def model(
         # A model codes the texts of a project as a rater apart from people.
         project = find_project(given)
         with ask.asking(how, format, project.folder) as settings:
-            result = code_by_model(project, ask.asking_of(settings))
-        # The report holds what cannot be JSON; its cost and end are told
-        counts = {f.name: getattr(result, f.name) for f in fields(result) if f.name != "report"}
-        coder_facts: dict[str, Any] = {"project": str(project.folder), "kind": "llm", **counts}
-        for fact, name in (("cost_usd", "cost"), ("stopped", "stopped")):
-            coder_facts[fact] = getattr(result.report, name, None) or None
+            result = code_by_model(project, ask.asking_of(settings), tell)
+        coder_facts = {"project": str(project.folder), "kind": "llm", **asdict(result)}
         parts = [f"{result.rater}: coded {result.n_coded:,} of {result.n_items:,} texts."]
         removed = {"answers not used": result.unusable, "codes removed": result.removed}
         for title, reasons in removed.items():
@@ -386,8 +384,14 @@ def model(
     with run.lock(), ask.asking(how, format, given) as settings:
         model_name, samples = settings.pop("model"), settings.pop("samples", 3)
         labelling = labelling_of(labeler, model_name, samples, route_share, settings)
-        facts = label_texts_of(run, labelling, show.nothing if json else show.line)
-    if json:
+        assert labelling is not None
+        # The locale of the run is that of its questions
+        options = run.settings()["options"] if run.settings_path.is_file() else {}
+        local = load_locale(options["locale"]).mark() if options.get("locale") else {}
+        asked = labelling.answered(run, Annotation(labelling.annotators[0], local), tell)
+        annotate_run(run, asked.name, settings=asked.settings)
+    if format == "json":
+        facts = {"annotator": asked.name, **labelling_of_run(run, asked.name)}
         show.as_json({"run": str(given), **facts})
         return
     more = f"--labeler {labeler} --labeler-model {model_name} --set labeler_samples={samples}"

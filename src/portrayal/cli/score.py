@@ -69,8 +69,7 @@ def people(
     name_table
         Table of the races of names.
     """
-    from portrayal.annotate.people import extract_people
-    from portrayal.annotate.people.labeler.stage import labelling_of
+    from portrayal.annotate.people.labeler import labelling_of
     from portrayal.annotate.people.reader.rows import UNSURE
     from portrayal.raters.people import label_by_model, label_by_reader, read_gold, score_people
     from portrayal.run import Run
@@ -86,8 +85,7 @@ def people(
         if labelling is not None and not stories:
             raise OptionError("no story is labelled, so there is nothing to ask a model about.")
         if labelling is not None:  # a model, alone or where the rules are least sure
-            share = labelling.share
-            by_model = label_by_model(stories, extract_people, labelling.asking, out, share=share)
+            by_model = label_by_model(stories, labelling, out)
         elif labeler != "embedded":  # the reader, everywhere or where the rules are unsure
             below = UNSURE if labeler == "routed" else 1.0
             by_reader = label_by_reader(stories, reader, below=below)
@@ -201,9 +199,8 @@ def _classifiers(
     from portrayal.annotate.agency import load_classifier
     from portrayal.annotate.agency.classifier import Checkpoints
     from portrayal.annotate.agency.labelled import shown
+    from portrayal.annotate.agency.loading import LLMClassifier, parse_llm, sentence_prompt
     from portrayal.annotate.agency.rows import classifying_of
-    from portrayal.collect.ask.replies import kept
-    from portrayal.run import Run
 
     models = {spec: classifying_of(spec, settings) for spec in specs}
     if out is None and any(models.values()):
@@ -225,21 +222,13 @@ def _classifiers(
     for model in filter(None, models.values()):
         model.check()
     for model in filter(None, models.values()):
-        folder = Run(out or Path())
-        with folder.lock():
-            # Masked and unmasked sentences in one go, as batches of a service take hours each
-            model.ask(folder.path, (s for kind in kinds for s in shown(labelled, kind)), tell)
-        # Read back from disk, so what is scored is what a later call would score
-        replies = kept(folder.path / model.kept_in)
-        loaded += [
-            (
-                model.spec,
-                load_classifier(
-                    model.spec, kind, ask=partial(lambda prompts_known, _: prompts_known, replies)
-                ),
-            )
-            for kind in kinds
-        ]
+        folder, form = out or Path(), parse_llm(model.spec)[1]
+        # Masked and unmasked sentences in one go, as batches of a service take hours each
+        pieces = (piece for kind in kinds for piece in shown(labelled, kind))
+        replies = model.ask(folder, (sentence_prompt(piece, form) for piece in pieces), tell)
+        # What failed is not asked again in between
+        ask_nothing = partial(lambda replies, _: replies, replies)
+        loaded += [(model.spec, LLMClassifier(model.spec, ask_nothing, kind)) for kind in kinds]
     return loaded
 
 

@@ -11,43 +11,30 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
-from portrayal.annotate.people.labeler.answer import plain_key, read_fields
+from portrayal.annotate.llm import ModelReader, counted_words, read_replies
 from portrayal.coding.labels import store_labels
 from portrayal.coding.project import CodingItem, Project
-from portrayal.collect.ask import CollectReport
 from portrayal.collect.ask.asking import Asking
-from portrayal.collect.ask.replies import ask_prompts, kept_samples, prompt_of
+from portrayal.collect.ask.replies import plain_key, prompt_of, read_fields
 from portrayal.errors import OptionError
 from portrayal.raters import Codebook
 from portrayal.raters.labels import YES, Label, majority
 from portrayal.records import Prompt
-from portrayal.run.directory import Run
 from portrayal.run.files import write_atomically
 from portrayal.run.stages import fingerprint
+from portrayal.types import Say
 
-CODERS = "coders"
-"""Folder of a project in which the answers of models are kept, one folder for each."""
-NOTE = "coder.json"
+PURPOSE, NOTE = "codes", "coder.json"
 
 
 def coder_notes(project: Project) -> list[dict[str, Any]]:
     """Return what each model did: its rater, texts coded and failed, and what was removed."""
-    paths = sorted((project.folder / CODERS).glob(f"*/{NOTE}"))
+    paths = sorted((project.folder / "answers" / PURPOSE).glob(f"*/{NOTE}"))
     return [json.loads(path.read_text("utf-8")) for path in paths]
 
 
 LONGEST_NAME = 60
-ANSWER_TOKENS = 120
-"""Tokens of an answer, about; for the cost that is shown beforehand."""
 _QUOTES = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "…": "..."})
-
-
-@dataclass(frozen=True, slots=True)
-class CoderAnswer:
-    """One usable answer: the passage that shows each code it gives, and what was removed."""
-
-    passages: Mapping[str, str]
-    removed: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +53,6 @@ class CoderResult:
         Codes taken out of answers, by reason.
     unusable
         Answers that could not be used, by reason.
-    report
-        What the asking did and cost; None where nothing was left to ask.
     """
 
     rater: str
@@ -76,10 +61,9 @@ class CoderResult:
     failed: Mapping[str, str]
     removed: Mapping[str, int]
     unusable: Mapping[str, int]
-    report: CollectReport | None = None
 
 
-def code_by_model(project: Project, asking: Asking) -> CoderResult:
+def code_by_model(project: Project, asking: Asking, tell: Say = lambda _: None) -> CoderResult:
     """Let a model code every text of a project, and store its codes as those of a rater.
 
     A code is given to a text where more than half of the model's usable answers give it with a
@@ -92,6 +76,8 @@ def code_by_model(project: Project, asking: Asking) -> CoderResult:
         A project whose codebook has codes.
     asking
         Whom, how often, within which limits.
+    tell
+        Told what is asked.
 
     Raises
     ------
@@ -104,47 +90,39 @@ def code_by_model(project: Project, asking: Asking) -> CoderResult:
         raise OptionError(
             f"the codebook of {project.folder} has no codes: its questions are answered by people."
         )
-    book, folder = project.codebook, project.folder / CODERS / asking.folder_name
+    book, coder = project.codebook, ModelReader(asking, PURPOSE, answer_tokens=120)
     prompts = {item.item_id: coder_prompt(book, item) for item in project.items}
     rater, labels = rater_of(asking.model), []
     failed: dict[str, str] = {}
     removed, unusable = Counter[str](), Counter[str]()
-    with Run(folder).lock():
-        report = ask_prompts(asking, prompts.values(), folder, ANSWER_TOKENS)
-        prompt_ids = {prompt.prompt_id for prompt in prompts.values()}
-        answers = kept_samples(folder, asking.samples, prompt_ids)
-        for item in project.items:
-            usable: list[CoderAnswer] = []
-            reasons_of = Counter[str]()
-            # Answers that are malformed are left out, not taken as "no code"
-            for reply in answers.get(prompts[item.item_id].prompt_id, ()):
-                answer = read_answer(reply.text, item.text, book) if reply.outcome == "ok" else None
-                if answer is None:
-                    reasons_of["malformed" if reply.outcome == "ok" else reply.outcome] += 1
-                else:
-                    usable.append(answer)
-                    removed.update(answer.removed)
-            unusable.update(reasons_of)
-            if not usable:
-                reasons = ", ".join(f"{n} {reason}" for reason, n in reasons_of.items())
-                failed[item.item_id] = reasons or "not asked yet"
-                continue
-            # The codes that more than half of the answers give, with the first passage of each.
-            keys = dict.fromkeys(key for answer in usable for key in answer.passages)
-            agreed_keys = [key for key in keys if majority(key in one.passages for one in usable)]
-            passages = (next(a.passages[k] for a in usable if k in a.passages) for k in agreed_keys)
-            pairs = zip(agreed_keys, passages, strict=True)
-            note = "; ".join(f"{key}: “{words}”" for key, words in pairs)
-            # The empty key says that the text is done, also where no code is given
-            for key in ("", *agreed_keys):
-                labels.append(Label(item.item_id, "", key, YES, rater, note=note, kind="llm"))
-        store_labels(project, labels)
-        n_items, n_failed = len(project.items), len(failed)
-        counts = {"removed": dict(removed), "unusable": dict(unusable)}
-        facts = {"rater": rater, "model": asking.model, "samples": asking.samples}
-        facts |= {"n_items": n_items, "n_coded": n_items - n_failed, "n_failed": n_failed}
-        write_atomically(folder / NOTE, json.dumps(facts | counts, indent=1))
-    return CoderResult(rater, n_items, n_items - n_failed, failed, **counts, report=report)
+    replies = coder.ask(project.folder, prompts.values(), tell)
+    for item in project.items:
+        # Answers that are malformed are left out, not taken as "no code"
+        answers, reasons = read_replies(
+            replies.get(prompts[item.item_id].prompt_id, ()),
+            asking.samples,
+            lambda reply: read_answer(reply, item.text, book, removed),  # noqa: B023
+        )
+        unusable.update(reasons)
+        if not answers:
+            failed[item.item_id] = counted_words(reasons)
+            continue
+        # The codes that more than half of the answers give, with the first passage of each
+        keys = dict.fromkeys(key for passages in answers for key in passages)
+        agreed_keys = [key for key in keys if majority(key in passages for passages in answers)]
+        quotes = (next(p[key] for p in answers if key in p) for key in agreed_keys)
+        pairs = zip(agreed_keys, quotes, strict=True)
+        note = "; ".join(f"{key}: “{words}”" for key, words in pairs)
+        # The empty key says that the text is done, also where no code is given
+        for key in ("", *agreed_keys):
+            labels.append(Label(item.item_id, "", key, YES, rater, note=note, kind="llm"))
+    store_labels(project, labels)
+    n_items, n_failed = len(project.items), len(failed)
+    counts = {"removed": dict(removed), "unusable": dict(unusable)}
+    facts = {"rater": rater, "model": asking.model, "samples": asking.samples}
+    facts |= {"n_items": n_items, "n_coded": n_items - n_failed, "n_failed": n_failed}
+    write_atomically(project.folder / coder.kept_in / NOTE, json.dumps(facts | counts, indent=1))
+    return CoderResult(rater, n_items, n_items - n_failed, failed, **counts)
 
 
 def coder_prompt(book: Codebook, item: CodingItem) -> Prompt:
@@ -159,10 +137,13 @@ def coder_prompt(book: Codebook, item: CodingItem) -> Prompt:
     return prompt_of(request)
 
 
-def read_answer(reply: str, text: str, book: Codebook) -> CoderAnswer | None:
-    """Return the codes of an answer whose passages stand in `text`; None where it has no list.
+def read_answer(
+    reply: str, text: str, book: Codebook, removed: Counter[str] | None = None
+) -> dict[str, str] | None:
+    """Return the codes of an answer, each with the passage of `text` that shows it.
 
-    Passages are compared without regard to case, spaces and the form of quotes.
+    None where it has no list of codes. Passages are compared without regard to case, spaces and the
+    form of quotes; `removed` counts the codes that are taken out, by reason.
     """
     entries = read_fields(reply).get("codes")
     if entries is None or isinstance(entries, str):
@@ -173,7 +154,7 @@ def read_answer(reply: str, text: str, book: Codebook) -> CoderAnswer | None:
     # A passage that is not in the text was made up, and the code with it
     within = _plain(text)
     passages: dict[str, str] = {}
-    removed: Counter[str] = Counter()
+    removed = Counter[str]() if removed is None else removed
     for entry in entries if isinstance(entries, list) else [entries]:
         # A bare word in the list is a code without a passage.
         pairs = entry.items() if isinstance(entry, dict) else (("code", entry),)
@@ -188,7 +169,7 @@ def read_answer(reply: str, text: str, book: Codebook) -> CoderAnswer | None:
             removed["passage not in the text"] += 1
         else:
             passages.setdefault(key, passage)  # the first passage; a model may repeat a code
-    return CoderAnswer(passages, dict(removed))
+    return passages
 
 
 def rater_of(model: str) -> str:

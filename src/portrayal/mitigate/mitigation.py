@@ -6,24 +6,23 @@ as it is, and is counted.
 """
 
 import json
-import tomllib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cache, partial
-from importlib.resources import files
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from portrayal.annotate.agency import AgencyClassifier, load_classifier, mask
 from portrayal.annotate.agency.rows import agency_sentences, classifying_of
+from portrayal.annotate.llm import ModelReader, read_replies, templates
 from portrayal.collect.ask.asking import Asking
-from portrayal.collect.ask.replies import Ask, Reply, asker, prompt_of
+from portrayal.collect.ask.replies import Ask, Reply, prompt_of
 from portrayal.collect.fields import find_columns
 from portrayal.collect.sources import open_source
 from portrayal.collect.tables import missing
 from portrayal.errors import DataError
-from portrayal.mitigate.edits import apply_edits, read_edits
+from portrayal.mitigate.edits import Edit, apply_edits, read_edits
 from portrayal.run import Run, read_rows
 from portrayal.run.files import write_atomically
 from portrayal.types import Say, Tabular
@@ -32,7 +31,6 @@ from portrayal.validate import check_count
 DONE = "no sentence is left to rewrite"
 USED = "all rounds are used"
 STALLED = "no edit of the last round held"
-MALFORMED, NO_ANSWER = "malformed answer", "not asked: the budget was reached"
 ALL_REFUSED = "every edit refused"
 EDITED = "edited"
 UNCHANGED = "unchanged"
@@ -98,7 +96,7 @@ class RewriteRound:
     Attributes
     ----------
     texts
-        Texts that were asked about, by what came of it ("edited", "malformed answer", …).
+        Texts that were asked about, by what came of it ("edited", "malformed", …).
     chosen
         Sentences that were to be rewritten.
     edits
@@ -181,7 +179,7 @@ def mitigate_agency(
         else model.check().classifier(folder.path, masked)
     )
     with folder.lock():
-        ask = asker(asking, folder.path / "asked")
+        ask = partial(ModelReader(asking, "edits").ask, folder.path)
         read = partial(read_agency, classify=classify)
         all_rounds, stopped = rewrite(passages, read, ask, rounds=rounds, say=say)
         # Edits of all rounds together; each round is told as well
@@ -315,7 +313,7 @@ def rewrite(
         replies = ask(prompts.values())
         edits: Counter[str] = Counter()
         for i, passage in chosen.items():
-            edits += _edited(passage, replies.get(prompts[i].prompt_id))
+            edits += _edited(passage, replies.get(prompts[i].prompt_id, ()))
         outcomes = Counter(passage.outcome for passage in chosen.values())
         # Only what changed is read again: classifying is what takes time
         read([passage for passage in chosen.values() if passage.outcome == EDITED])
@@ -332,29 +330,31 @@ def rewrite(
     return all_rounds, USED
 
 
-def _edited(passage: MitigatedText, reply: Reply | None) -> Counter[str]:
+def _edited(passage: MitigatedText, replies: Sequence[Reply]) -> Counter[str]:
     """Apply the edits of an answer that hold to a text; return what became of all edits."""
-    if reply is None or reply.outcome != "ok":
-        passage.outcome = NO_ANSWER if reply is None else reply.outcome
-        return Counter()
-    proposed, malformed = read_edits(reply.text)
-    counts = Counter({"malformed": malformed})
-    passage.outcome = MALFORMED
-    if proposed:
-        done = apply_edits(
-            passage.text,
-            passage.spans,
-            passage.communal,
-            proposed,
-            agency_sentences,
-            passage.names,
-        )
-        passage.outcome = EDITED if done.applied else ALL_REFUSED
-        passage.text = done.text
-        passage.changed |= done.changed
-        counts["applied"] = len(done.applied)
-        counts += done.refused
-    return counts
+    counts = Counter[str]()
+
+    def read(reply: str) -> list[Edit] | None:
+        edits, counts["malformed"] = read_edits(reply)
+        return edits or None
+
+    answers, reasons = read_replies(replies, 1, read)
+    if not answers:
+        passage.outcome = next(iter(reasons))
+        return counts
+    done = apply_edits(
+        passage.text,
+        passage.spans,
+        passage.communal,
+        answers[0],
+        agency_sentences,
+        passage.names,
+    )
+    passage.outcome = EDITED if done.applied else ALL_REFUSED
+    passage.text = done.text
+    passage.changed |= done.changed
+    counts["applied"] = len(done.applied)
+    return counts + done.refused
 
 
 def rewrite_prompt(text: str, n_sentences: int, communal: Collection[int]) -> str:
@@ -374,10 +374,6 @@ def rewrite_prompt(text: str, n_sentences: int, communal: Collection[int]) -> st
     Wan & Chang (2024), Table 15.
     """
     marks = ["communal" if number in communal else "agentic" for number in range(n_sentences)]
-    return _template().format(text=text, agency_list=marks)
-
-
-@cache
-def _template() -> str:
-    text = files(__package__).joinpath("prompts.toml").read_text(encoding="utf-8")
-    return str(tomllib.loads(text)["up"])
+    return templates("portrayal.mitigate", "prompts.toml")["up"].format(
+        text=text, agency_list=marks
+    )

@@ -14,10 +14,10 @@ from typing import Any
 import portrayal.registry as registry
 from portrayal._version import __version__
 from portrayal.annotate import Annotator, annotate_run
-from portrayal.annotate.agency.rows import Classifying, classifying_of
-from portrayal.annotate.group_labels import GroupLabelling, group_labelling, group_labels_sentence
-from portrayal.annotate.people.labeler import LABELERS, labelling_of_run
-from portrayal.annotate.people.labeler.stage import Labelling, labelling_of_options
+from portrayal.annotate.agency.rows import classifying_of
+from portrayal.annotate.group_labels import group_labelling, group_labels_sentence
+from portrayal.annotate.llm import ModelReader
+from portrayal.annotate.people.labeler import labelling_of, labelling_of_run
 from portrayal.collect import import_texts
 from portrayal.collect.ask import ask_model
 from portrayal.collect.fields import parse_columns
@@ -63,7 +63,6 @@ from portrayal.studies.groups import (
     group_annotations,
     group_tables,
     named_factors,
-    people_among,
     with_columns,
 )
 from portrayal.studies.own import keep_study
@@ -185,18 +184,22 @@ def _stages(
     with run.manifest.step(GIVEN) if given_of[GIVEN] else nullcontext():
         # The study's own record checks its options, tables among them written to files by now
         options = study.options(**_written(run, config.options))
-    grouping = group_labelling(
-        factors_of(options), options.factor_model, config.factor_settings, options.retest
-    )
-    labelling = labelling_of_options(options, config.labeler_settings)
-    spec = getattr(options, "classifier", "")
-    classifying = classifying_of(spec, config.classifier_settings)
+    readers: list[ModelReader | None] = [
+        group_labelling(
+            factors_of(options), options.factor_model, config.factor_settings, options.retest
+        ),
+        classifying_of(getattr(options, "classifier", ""), config.classifier_settings),
+    ]
+    # Studies of news or scores have no characters to label
+    chosen = dataclasses.asdict(options)
+    if "labeler" in chosen:
+        model, samples = chosen["labeler_model"], chosen["labeler_samples"]
+        labeler, share = chosen["labeler"], chosen["route_share"]
+        readers.append(labelling_of(labeler, model, samples, share, config.labeler_settings))
     for line in options.said():
         tell(line)
     # Before any text is read, so that a missing key is told in seconds
-    labelling = labelling and labelling.ready(run)
-    classifying = classifying and classifying.ready(run)
-    grouping = grouping and grouping.ready(run, GROUPS)
+    models = [reader.ready(run) for reader in readers if reader is not None]
     # The stages proper: texts, annotations, measures, datasheet, report
     _collect(run, study, options, config, texts, reference, tell)
     # Only now is it known which models and groups there are to ask about
@@ -204,9 +207,8 @@ def _stages(
         values = options.group_values(read_prompts(run.prompts_path).values())
         values["model"] = {*run.texts.note()["models"]}
         check_questions(questions, measures_of(study, options), values)
-    labellers = (labelling, classifying, grouping)
     work = {"workers": config.workers, "executor": config.executor}
-    annotations = _annotate(run, study, options, labellers, {**work, "progress": progress}, tell)
+    annotations = _annotate(run, study, options, models, {**work, "progress": progress}, tell)
     _measure(run, study, annotations, options, config, tell)
     with run.manifest.recording(run.datasheet_path):
         write_datasheet(run, run.datasheet_path)
@@ -346,32 +348,18 @@ def _annotate(
     run: Run,
     study: Study,
     options: Options,
-    labellers: tuple[Labelling | None, Classifying | None, GroupLabelling | None],
+    models: Sequence[ModelReader],
     work: Mapping[str, Any],
     tell: Say,
 ) -> list[Stage]:
-    local = options.locale_settings()
-
-    # The rules' labels, which a model's labels fall back on; made only if they are needed
-    def embed() -> str:
-        return str(
-            annotate_run(run, LABELERS["embedded"], settings=local, **work).note()["annotator"]
-        )
-
-    labelling, classifying, grouping = labellers
     annotations = study.annotations(run, options)
-    if classifying is not None:
-        annotations = classifying.answered(run, annotations, tell)
     # Groups come last, as they may be seen in the people that others have found
     annotations = (*annotations, *group_annotations(options, annotations))
-    people = people_among(annotation.name for annotation in annotations)
+    reader_of = {name: model for model in models for name in model.annotators}
     stages = []
     for planned in annotations:
-        if grouping is not None and planned.name == GROUPS:
-            planned = grouping.answered(run, planned, people, tell)  # noqa: PLW2901
-        if labelling is not None and planned.name == labelling.annotator:
-            stages.append(run.annotations(labelling.label(run, embed, tell)))
-            continue
+        if planned.name in reader_of:
+            planned = reader_of[planned.name].answered(run, planned, tell, **work)  # noqa: PLW2901
         stage = annotate_run(
             run, planned.name, settings=planned.settings, reference=planned.reference, **work
         )

@@ -28,9 +28,8 @@ from portrayal.annotate.people import (
     extract_people,
     labelled_person,
 )
-from portrayal.annotate.people.labeler import label_people
+from portrayal.annotate.people.labeler import Labelling
 from portrayal.annotate.people.reader import read_stories, reader_settings
-from portrayal.collect.ask.asking import Asking
 from portrayal.collect.fields import find_columns
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError, OptionError
@@ -275,39 +274,27 @@ class ModelLabels:
 
 
 def label_by_model(
-    stories: Sequence[Mapping[str, Any]],
-    extractor: Any,
-    asking: Asking,
-    folder: Path,
-    *,
-    share: float | None = None,
+    stories: Sequence[Mapping[str, Any]], labelling: Labelling, folder: Path
 ) -> ModelLabels:
-    """Label stories by a model, the least confident `share` of them or (None) all.
+    """Label stories by a model, all of them or those that the rules are least sure of.
 
-    Empty texts are not asked about, and a story that the model failed on keeps the extractor's
-    label, as in an audit by "routed".
+    Empty texts are not asked about, and a story that the model failed on keeps the rules' label, as
+    in an audit by "routed".
 
     Parameters
     ----------
     stories
         As `score_people` takes them.
-    extractor
-        Callable with the signature of `extract_people`.
-    asking
+    labelling
         Whom, how often, within which limits.
     folder
         Where answers are kept; the same call continues there and asks nothing twice.
-    share
-        Fraction of the stories that goes to the model.
     """
-    labels = label(stories, extractor)
+    labels = label(stories, extract_people)
     rows = [i for i, row in enumerate(stories) if (text_or_none(row.get("text")) or "").strip()]
-    route = None
-    if share is not None:
-        # A story is as sure as the least sure of its people.
-        least = [min(c.confidence for c in labels[i] if c is not None) for i in rows]
-        route = (share, least)
-    result = label_people([stories[i] for i in rows], asking, folder, route=route)
+    # A story is as sure as the least sure of its people.
+    sure = [min(c.confidence for c in labels[i] if c is not None) for i in rows]
+    result = labelling.label([stories[i] for i in rows], folder, sure)
     for i, text in zip(rows, result.texts, strict=True):
         if text.people is not None:
             labels[i] = text.people

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from portrayal.annotate.llm import read_replies
 from portrayal.annotate.sentences import sentences, with_line_breaks
 from portrayal.collect.ask.replies import Ask, objects_in, prompt_of
 from portrayal.collect.tables import read_table, write_table
@@ -102,7 +103,6 @@ def seed_sentences(
 TARGETS = ("agentic", "communal")
 PARAPHRASES = ("entry_id", "sentence_id", "target", "text", "sentence")
 UNREAD = ("sentence_id", "sentence", "why", "answer")
-MALFORMED, NO_ANSWER = "malformed", "not asked: the budget was reached"
 
 
 def paraphrase_prompt(sentence: str) -> str:
@@ -159,7 +159,7 @@ def paraphrase(
     sentences
         File of sentences, of `seed_sentences` or of one's own.
     ask
-        The model; see `portrayal.collect.ask.replies.asker`.
+        The model; see `portrayal.annotate.llm.ModelReader`.
     out
         CSV file to write; the sentences without paraphrases go to a file beside it.
     columns
@@ -177,18 +177,22 @@ def paraphrase(
     unread: list[dict[str, str]] = []
     outcomes: Counter[str] = Counter(blank=len(rows) - len(seeds))
     for name, text in seeds.items():
-        reply = replies.get(prompts[name].prompt_id)
-        outcome = NO_ANSWER if reply is None else reply.outcome
+        answer = replies.get(prompts[name].prompt_id, ())
+        pairs, reasons = read_replies(answer, 1, read_paraphrases)
+        outcome = "ok" if pairs else next(iter(reasons))
         # Unread answers are kept with the reason, to be read by hand
-        pair = read_paraphrases(reply.text) if reply is not None and outcome == "ok" else None
-        if pair is None:
-            outcome = MALFORMED if outcome == "ok" else outcome
-            answer = "" if reply is None else reply.text or reply.reason
-            unread.append({"sentence_id": name, "sentence": text, "why": outcome, "answer": answer})
+        if not pairs:
+            words = "".join(reply.text or reply.reason for reply in answer)
+            unread.append({"sentence_id": name, "sentence": text, "why": outcome, "answer": words})
         else:
             facts = {"sentence_id": name, "sentence": text}
             entries += [
-                {"entry_id": f"{name}-{target}", "target": target, "text": pair[target], **facts}
+                {
+                    "entry_id": f"{name}-{target}",
+                    "target": target,
+                    "text": pairs[0][target],
+                    **facts,
+                }
                 for target in TARGETS
             ]
         outcomes[outcome] += 1

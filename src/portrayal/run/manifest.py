@@ -37,12 +37,11 @@ _STEP_OF = {
         ("texts", "prompts.parquet", "journal.jsonl", "journal.damaged", "batches"), TEXTS
     ),
     **dict.fromkeys(("reference", "reference-prompts.parquet"), REFERENCE),
-    **dict.fromkeys(("labels", "factors", "classifier"), ANSWERS),
     **dict.fromkeys(
         ("estimates", "estimates.parquet", "influences.parquet", "study", SETTINGS), MEASURED
     ),
     **dict.fromkeys((DATASHEET, "findings.json"), REPORTED),
-    **{"given": GIVEN, "topics": TOPICS, "topics/topics.json": MEASURED},
+    **{"given": GIVEN, "answers": ANSWERS, "topics": TOPICS, "topics/topics.json": MEASURED},
 }
 _READS = {
     ANNOTATED: (TEXTS,),

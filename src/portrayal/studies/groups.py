@@ -64,21 +64,27 @@ def group_annotations(
     """Return what is annotated for the factors, beside the study's own annotations."""
     if not options.factor:
         return ()
-    groups = Annotation(GROUPS, group_settings(options.factor))
+    sources = [source for factor in factors_of(options) for source in factor.sources]
+    settings = group_settings(options.factor)
     reads_people = any(
-        s.unit == "person"
-        if isinstance(s, ModelSource)
-        else isinstance(s, (NameSource, ReferenceSource))
-        for factor in factors_of(options)
-        for s in factor.sources
+        source.unit == "person"
+        if isinstance(source, ModelSource)
+        else isinstance(source, (NameSource, ReferenceSource))
+        for source in sources
     )
     # Who is in the texts is read once: the study's own people do for factors too.
-    if not reads_people or people_among(annotation.name for annotation in annotations):
-        return (groups,)
-    # The network reads 10 to 20 texts a second that name several people, so an audit asks for it.
-    by_network = getattr(options, "labeler", EMBEDDED) in (BY_READER, "routed")
-    read = {"labeler": BY_READER} if by_network else {}
-    return (Annotation(EVERYONE, {**(options.locale_settings() or {}), **read}), groups)
+    people = people_among(annotation.name for annotation in annotations)
+    everyone: tuple[Annotation, ...] = ()
+    if reads_people and not people:
+        # The network reads 10 to 20 texts a second with several people, so an audit asks for it.
+        by_network = getattr(options, "labeler", EMBEDDED) in (BY_READER, "routed")
+        read = {"labeler": BY_READER} if by_network else {}
+        people = EVERYONE
+        everyone = (Annotation(EVERYONE, {**options.locale_settings(), **read}),)
+    # A model may be asked about people by their names
+    if any(isinstance(source, ModelSource) for source in sources):
+        settings["people"] = people
+    return (*everyone, Annotation(GROUPS, settings))
 
 
 def people_among(annotators: Iterable[str]) -> str:

@@ -57,7 +57,7 @@ def audit(out, model, settings=None, **options):
 
 
 def said(run, name="agency.v1"):
-    return run.annotations(name).note()["settings"]["said"]
+    return run.annotations(name).note()["settings"]["asked"]["said"]
 
 
 @pytest.fixture(scope="module")
@@ -76,8 +76,10 @@ def test_an_audit_asks_every_different_sentence_once(whole):
     model, run, lines = whole
     assert set(model.asked.values()) == {1}
     assert len(model.asked) == 6  # 5 as they stand; masked, "She led" is another one of them
-    assert said(run) == {"agentic": 3, "communal": 2, "unreadable": 1}
-    assert any("6 different sentences: 3 agentic, 2 communal, 1 unreadable" in x for x in lines)
+    assert said(run) == {"agentic": 2, "communal": 1, "malformed": 1}
+    assert any(
+        "4 different sentences of agency.v1: 2 agentic, 1 communal, 1 malformed" in x for x in lines
+    )
     gap = [e for e in run.records if e.measure == "agency_share.v1" and not e.undefined]
     assert gap
     again = audit(run.path, model, level=0.9)
@@ -93,7 +95,7 @@ def test_what_was_answered_before_a_stop_is_not_asked_again(tmp_path):
     run = audit(tmp_path / "r", second)
     assert not first.asked.keys() & second.asked.keys()
     assert first.asked.total() + second.asked.total() == 6
-    assert said(run) == {"agentic": 3, "communal": 2, "unreadable": 1}
+    assert said(run) == {"agentic": 2, "communal": 1, "malformed": 1}
 
 
 def test_failures_are_counted_and_asked_again_but_refusals_are_not(tmp_path):
@@ -102,11 +104,11 @@ def test_failures_are_counted_and_asked_again_but_refusals_are_not(tmp_path):
         "We led": RejectedError("blocked", refused=True),
     }
     run = audit(tmp_path / "r", Model(troubles))
-    assert said(run) == {"agentic": 2, "communal": 2, "failed": 1, "refused": 1}
+    assert said(run) == {"agentic": 1, "communal": 1, "failed": 1, "refused": 1}
     later = Model()
     again = audit(tmp_path / "r", later)
     assert [p.splitlines()[-1][-10:] for p in later.asked] == ["It is odd."]
-    assert said(again) == {"agentic": 2, "communal": 2, "refused": 1, "unreadable": 1}
+    assert said(again) == {"agentic": 1, "communal": 1, "refused": 1, "malformed": 1}
 
 
 def test_a_budget_stops_and_the_rest_is_counted(tmp_path):
@@ -115,7 +117,8 @@ def test_a_budget_stops_and_the_rest_is_counted(tmp_path):
     model.parameters = {"temperature": 0.0, "max_tokens": 10}
     run = audit(tmp_path / "r", model, limits)
     assert 1 <= model.asked.total() < 6
-    assert said(run)["not asked"] == 6 - model.asked.total()
+    words = Counter(said(run)) + Counter(said(run, "agency-unmasked.v1"))
+    assert 0 < words["not asked"] <= 2 * (6 - model.asked.total())
     none = {**limits, "budget": "10 tokens"}
     with pytest.raises(OptionError, match="does not cover a first answer"):
         audit(tmp_path / "s", model, none)
@@ -199,5 +202,5 @@ def test_notes_hold_no_address_and_no_path(whole):
     run = whole[1]
     note = json.dumps(run.annotations("agency.v1").note())
     assert str(run.path.parent) not in note
-    (folder,) = (run.path / "classifier").iterdir()
+    (folder,) = (run.path / "answers" / "agency").iterdir()
     assert folder.name.startswith("server-m-")

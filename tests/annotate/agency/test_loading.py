@@ -28,8 +28,8 @@ def test_the_prompt_holds_the_sentence_on_one_line(form):
     [
         (Reply("Agentic", "ok"), "agentic"),
         (Reply(" The sentence is 'communal'.", "ok"), "communal"),
-        (Reply("I cannot say", "ok"), "unreadable"),
-        (Reply("both agentic and communal", "ok"), "unreadable"),
+        (Reply("I cannot say", "ok"), "malformed"),
+        (Reply("both agentic and communal", "ok"), "malformed"),
         (Reply("agentic", "refused"), "refused"),
         (Reply("", "failed", "busy"), "failed"),
         (Reply("", "empty"), "empty"),
@@ -37,17 +37,17 @@ def test_the_prompt_holds_the_sentence_on_one_line(form):
     ],
 )
 def test_what_became_of_a_sentence(reply, word):
-    assert said(reply) == word
+    assert said([] if reply is None else [reply]) == word
 
 
-def test_sentences_are_read_and_unreadable_ones_are_counted():
+def test_sentences_are_read_and_malformed_ones_are_counted():
     says = {"led": "agentic", "cares": "communal", "odd": "perhaps"}
     asked = []
 
     def ask(prompts):
         asked.extend(prompts)
         return {
-            p.prompt_id: Reply(next(r for word, r in says.items() if word in p.text), "ok")
+            p.prompt_id: [Reply(next(r for word, r in says.items() if word in p.text), "ok")]
             for p in prompts
             if "late" not in p.text
         }

@@ -11,14 +11,16 @@ from hypothesis import strategies as st
 from portrayal.collect.ask import Answer
 from portrayal.collect.ask.asking import Asking
 from portrayal.collect.ask.replies import (
-    asker,
+    Replies,
+    ask_replies,
     objects_in,
     prompt_of,
+    read_fields,
     read_list,
     read_objects,
-    read_open,
 )
 from portrayal.errors import OptionError
+from portrayal.records import Prompt
 
 
 @pytest.mark.parametrize(
@@ -62,11 +64,15 @@ class Counting:
 
 def test_further_prompts_join_and_nothing_is_asked_twice(tmp_path: Path) -> None:
     model = Counting()
-    ask = asker(Asking("test:m", provider=model), tmp_path / "asked")
+    asking = Asking("test:m", provider=model)
+
+    def ask(prompts: list[Prompt]) -> Replies:
+        return ask_replies(asking, prompts, tmp_path / "asked")
+
     first = ask([prompt_of("a"), prompt_of("b"), prompt_of("a")])
-    assert {reply.text for reply in first.values()} == {"A", "B"}
+    assert {reply.text for (reply,) in first.values()} == {"A", "B"}
     again = ask([prompt_of("b"), prompt_of("c"), prompt_of("b", 1)])
-    assert [again[prompt_of(*each).prompt_id].text for each in (("b",), ("c",), ("b", 1))] == [
+    assert [again[prompt_of(*each).prompt_id][0].text for each in (("b",), ("c",), ("b", 1))] == [
         "B",
         "C",
         "B",
@@ -78,20 +84,20 @@ def test_further_prompts_join_and_nothing_is_asked_twice(tmp_path: Path) -> None
 def test_a_budget_below_a_first_answer_is_an_error(tmp_path: Path) -> None:
     asking = Asking("test:m", budget="1 tokens", concurrency=1, provider=Counting())
     with pytest.raises(OptionError, match="does not cover a first answer"):
-        asker(asking, tmp_path / "asked")([prompt_of("a")])
+        ask_replies(asking, [prompt_of("a")], tmp_path / "asked")
 
 
 def test_a_budget_leaves_prompts_without_a_reply(tmp_path: Path) -> None:
     prompts = [prompt_of(word) for word in "abc"]
-    asker(Asking("test:m", provider=Counting()), tmp_path / "asked")(prompts[:1])
+    ask_replies(Asking("test:m", provider=Counting()), prompts[:1], tmp_path / "asked")
     asking = Asking("test:m", budget="1 tokens", concurrency=1, provider=Counting())
-    assert asker(asking, tmp_path / "asked")(prompts[1:]) == {}
+    assert ask_replies(asking, prompts[1:], tmp_path / "asked") == {}
 
 
 def test_a_decline_is_told(tmp_path: Path) -> None:
     asking = Asking("test:m", confirm=lambda _: False, provider=Counting())
     with pytest.raises(OptionError, match="declined"):
-        asker(asking, tmp_path / "asked")([prompt_of("a")])
+        ask_replies(asking, [prompt_of("a")], tmp_path / "asked")
 
 
 VALUES = st.recursive(
@@ -122,7 +128,7 @@ def test_careless_objects_are_read(reply, found):
 
 
 def test_fields_without_braces_are_an_object():
-    assert read_open('"a": "b", "c": ["d"]') == {"a": "b", "c": ["d"]}
+    assert read_fields('"a": "b", "c": ["d"]') == {"a": "b", "c": ["d"]}
 
 
 @settings(deadline=None)

@@ -13,10 +13,8 @@ import hashlib
 import json
 import math
 import re
-import tomllib
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
-from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +28,7 @@ from portrayal.annotate.agency.classifier import (
     rows,
 )
 from portrayal.annotate.agency.linear import read_linear, shipped
+from portrayal.annotate.llm import read_replies, templates
 from portrayal.collect.ask.replies import Ask, Reply, prompt_of
 from portrayal.errors import DataError, OptionError, UnknownNameError
 from portrayal.models import (
@@ -168,8 +167,7 @@ class LLMClassifier:
     spec
         "llm:PROVIDER:MODEL[:FORM]", such as "llm:openai:gpt-5-mini:definition".
     ask
-        Answers prompts, such as what `collect.ask.replies.asker` returns; equal sentences are
-        one prompt.
+        Answers prompts, such as `Classifying.ask`; equal sentences are one prompt.
     masked
         Whether it will be given masked sentences.
     """
@@ -182,23 +180,23 @@ class LLMClassifier:
         """Return P(communal) and P(agentic), shape (n, 2)."""
         prompts = [sentence_prompt(sentence, self._form) for sentence in sentences]
         replies = self._ask(prompts) if prompts else {}
-        answers = [said(replies.get(prompt.prompt_id)) for prompt in prompts]
+        answers = [said(replies.get(prompt.prompt_id, ())) for prompt in prompts]
         return rows([_READ.get(answer, math.nan) for answer in answers])
 
 
-def said(reply: Reply | None) -> str:
-    """Return "agentic" or "communal", or why an answer says neither.
+def said(replies: Sequence[Reply]) -> str:
+    """Return "agentic" or "communal", or why an answer says neither; see `read_replies`.
 
-    That is "unreadable" (it names both words or none), "refused", "empty", "failed" (every try
-    failed), or "not asked" (no answer yet, as the budget did not reach it).
+    An answer that names both words or none is malformed.
     """
-    if reply is None:
-        return "not asked"
-    if reply.outcome != "ok":
-        return reply.outcome
-    # An answer with both words is a discussion and no label
-    words = sorted({word.lower() for word in _WORD.findall(reply.text)})
-    return words[0] if len(words) == 1 else "unreadable"
+
+    def read(text: str) -> str | None:
+        # An answer with both words is a discussion and no label
+        words = sorted({word.lower() for word in _WORD.findall(text)})
+        return words[0] if len(words) == 1 else None
+
+    words, reasons = read_replies(replies, 1, read)
+    return (words or list(reasons))[0]
 
 
 def parse_llm(spec: str) -> tuple[str, str]:
@@ -226,17 +224,10 @@ def parse_llm(spec: str) -> tuple[str, str]:
 def sentence_prompt(sentence: str, form: str = "definition") -> Prompt:
     """Return what the model is asked about a sentence, named by the digest of its words."""
     plain = check_choice("form", form, FORMS).removesuffix(_LLAMA2)
-    prompt = _prompts()[plain]
-    if plain != form:
-        prompt = f"{_prompts()['llama2-system']} {prompt}"
+    words = templates("portrayal.annotate.agency", "llm.toml")
+    prompt = words[plain] if plain == form else f"{words['llama2-system']} {words[plain]}"
     # On one line, so that a sentence cannot pose as part of the prompt
-    return prompt_of(prompt.replace("{sentence}", " ".join(sentence.split())))
-
-
-@cache
-def _prompts() -> dict[str, str]:
-    text = files("portrayal.annotate.agency").joinpath("llm.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
+    return prompt_of(prompt.format(sentence=" ".join(sentence.split())))
 
 
 SPECS = (
@@ -261,8 +252,8 @@ def load_classifier(
     masked
         Whether it will be given masked sentences.
     ask
-        What answers the prompts of "llm:…" and keeps the answers, as
-        `collect.ask.replies.asker` returns it; `annotate.agency.rows.classifying_of` makes one.
+        What answers the prompts of "llm:…" and keeps the answers, as `Classifying.ask` of
+        `annotate.agency.rows.classifying_of`.
 
     Raises
     ------

@@ -5,14 +5,14 @@ the two results of a run can stand side by side. A language model as classifier 
 limits, its answers are kept, and nothing is asked twice.
 """
 
-import dataclasses
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from hashlib import blake2b
 from importlib.resources import files
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -39,14 +39,13 @@ from portrayal.annotate.agency.loading import (
 )
 from portrayal.annotate.agency.masking import mask
 from portrayal.annotate.annotator import Annotation, Annotator
+from portrayal.annotate.llm import ModelReader, counted_words
 from portrayal.annotate.sentences import sentences, with_line_breaks
-from portrayal.collect.ask.asking import Asking, asking_of, check_settings
-from portrayal.collect.ask.replies import Reply, ask_missing, asker, kept
-from portrayal.errors import OptionError
+from portrayal.collect.ask.asking import asking_of, check_settings
+from portrayal.collect.ask.replies import Replies, kept_replies
 from portrayal.run.directory import Run
 from portrayal.run.manifest import ANSWERS
 from portrayal.run.reading import read_prompts, read_shards
-from portrayal.run.stages import fingerprint
 from portrayal.types import Say
 
 Row = Mapping[str, Any]
@@ -181,16 +180,17 @@ def _annotator(settings: Mapping[str, Any], *, masked: bool) -> Work:
 def _classifier(settings: Mapping[str, Any], *, masked: bool) -> AgencyClassifier:
     """Load the classifier; that of a model reads the answers which the run holds already."""
     spec = settings.get("classifier", "linear")
-    if "answers" not in settings:
+    if "asked" not in settings:
         return load_classifier(spec, masked)
-    answers = _answers(Path(settings["run"]) / settings["answers"], settings["digest"])
+    asked = settings["asked"]
+    replies = _replies(Path(settings["run"]) / asked["answers"], asked["digest"])
     # Nothing is asked here: every answer is in the run
-    return load_classifier(spec, masked, ask=lambda _: answers)
+    return load_classifier(spec, masked, ask=lambda _: replies)
 
 
 @lru_cache(maxsize=2)
-def _answers(folder: Path, _digest: str) -> Mapping[str, Reply]:
-    return kept(folder)
+def _replies(folder: Path, _digest: str) -> Replies:
+    return kept_replies(folder)
 
 
 def _pieces(
@@ -270,117 +270,63 @@ AGENCY_UNMASKED = _agency(
 )
 
 
-CLASSIFIER = "classifier"
-"""Folder in which the answers of classifying models are kept, one folder for each."""
-
-_ANSWER_TOKENS = 40
-"""Tokens of an answer, about; for the cost that is shown beforehand."""
-
-
-@dataclass(frozen=True, slots=True)
-class Classifying:
+@dataclass(frozen=True)
+class Classifying(ModelReader):
     """A language model that classifies sentences.
 
     Attributes
     ----------
+    asking
+        Whom, within which limits.
     spec
         "llm:PROVIDER:MODEL[:FORM]".
-    asking
-        Whom, within which limits. Where its `parameters` have no temperature it is 0, if the model
-        takes one.
     """
 
-    spec: str
-    asking: Asking
+    purpose: str = "agency"
+    answer_tokens: int | None = 40
+    cold: bool = True
+    settings: str = "classifier_settings"
+    spec: str = ""
 
     @property
-    def kept_in(self) -> str:
-        """Where answers lie in a run or folder: the model, and a digest of its parameters."""
-        return f"{CLASSIFIER}/{self.asking.folder_name}"
+    def annotators(self) -> tuple[str, ...]:
+        """The annotators that read its answers."""
+        return AGENCY.name, AGENCY_UNMASKED.name
 
-    def check(self) -> "Classifying":
-        """Make the provider, so that a missing key, client or address is an error at once."""
-        asking = self.asking
-        if asking.model.startswith("server:") and asking.base_url is None and not asking.provider:
-            raise OptionError(
-                f"{self.spec} needs the address of its server: give "
-                "--set classifier_settings.base_url=…, or --classifier-base-url in `score agency`, "
-                "such as http://localhost:8000/v1."
-            )
-        asking.cold().make_provider()
-        return self
+    @property
+    def marks(self) -> dict[str, Any]:
+        """What distinguishes its answers: also the form of the prompt."""
+        return {**super().marks, "spec": self.spec}
 
-    def ready(self, run: Run) -> "Classifying":
-        """`check`, unless the run holds the annotations of this model already."""
-        for name in (AGENCY.name, AGENCY_UNMASKED.name):
-            note = run.annotations(name).note()
-            settings = note.get("settings") or {}
-            # A key is needed only where something is still to be asked
-            read_with = settings.get("classifier"), settings.get("answers")
-            if not note.get("complete") or read_with != (self.spec, self.kept_in):
-                return self.check()
-        return self
+    def classifier(
+        self, folder: Path, masked: bool = True, tell: Say = lambda _: None
+    ) -> LLMClassifier:
+        """Return a classifier that asks what has no answer in `folder` yet."""
+        return LLMClassifier(self.spec, lambda prompts: self.ask(folder, prompts, tell), masked)
 
-    def classifier(self, folder: Path, masked: bool = True) -> LLMClassifier:
-        """Return a classifier that asks what has no answer in `folder`, which the caller holds."""
-        return LLMClassifier(
-            self.spec, asker(self.asking.cold(), folder / self.kept_in, _ANSWER_TOKENS), masked
-        )
-
-    def ask(self, folder: Path, sentences: Iterable[str], tell: Say) -> dict[str, str]:
-        """Ask what has no answer in `folder` yet, which the caller holds; equal sentences once.
+    def answered(self, run: Run, annotation: Annotation, tell: Say, **_: Any) -> Annotation:
+        """Ask about every sentence of a run, which the caller holds.
 
         Returns
         -------
-        By `prompt_id`, what the model says of each sentence.
-
-        Raises
-        ------
-        StopError, RunError, OptionError
-            Saying what to do; what was answered before is kept.
+        The annotation, with where the answers lie, a digest of them and what they came to (equal
+        sentences count once) among its settings.
         """
         form = parse_llm(self.spec)[1]
-        # Equal sentences are one prompt, and are paid once
-        prompts = {p.prompt_id: p for p in (sentence_prompt(s, form) for s in sentences)}
-        n = f"{len(prompts):,} different sentences"
-        first = f"classifier: {self.asking.model} is asked what is not answered yet of {n}"
-        place = folder / self.kept_in
-        replies = ask_missing(
-            self.asking.cold(), prompts, place, _ANSWER_TOKENS, lambda: tell(first)
-        )
-        answers = {i: said(replies.get(i)) for i in prompts}
-        counts = Counter(answers.values())
-        counted = ", ".join(f"{n:,} {word}" for word, n in sorted(counts.items()))
-        tell(f"classifier: {len(answers):,} different sentences: {counted or 'none'}")
-        return answers
-
-    def answered(
-        self, run: Run, annotations: Sequence[Annotation], tell: Say
-    ) -> tuple[Annotation, ...]:
-        """Ask about every sentence that these annotations read, in a run that the caller holds.
-
-        Returns
-        -------
-        The annotations, with where the answers lie, a digest of them and what they came to (by
-        `prompt_id` each counts once) among the settings.
-        """
-        read = (
-            sentence
-            for annotation in annotations
-            for sentence in run_sentences(run, masked=annotation.name == AGENCY.name)
-        )
-        with run.manifest.step(ANSWERS):
-            answers = self.ask(run.path, read, tell)
-        more = {
-            "answers": self.kept_in,
-            # Another answer is another annotation
-            "digest": fingerprint(said=answers),
-            "said": dict(sorted(Counter(answers.values()).items())),
+        # Masked and unmasked sentences in one go, as batches of a service take hours each
+        prompts = {
+            name: [sentence_prompt(s, form) for s in run_sentences(run, masked=name == AGENCY.name)]
+            for name in self.annotators
         }
-        return tuple(
-            dataclasses.replace(annotation, settings={**annotation.settings, **more})
-            for annotation in annotations
+        with run.manifest.step(ANSWERS):
+            replies = self.ask(run.path, chain(*prompts.values()), tell)
+        words = {p.prompt_id: said(replies.get(p.prompt_id, ())) for p in prompts[annotation.name]}
+        counts = Counter(words.values())
+        tell(
+            f"agency: {len(words):,} different sentences of {annotation.name}: "
+            f"{counted_words(counts)}"
         )
+        return self.noted(annotation, words, said=dict(counts))
 
 
 def classifying_of(spec: str, settings: Mapping[str, Any] | None = None) -> Classifying | None:
@@ -407,4 +353,4 @@ def classifying_of(spec: str, settings: Mapping[str, Any] | None = None) -> Clas
     if not model.startswith("server:"):
         # The address is that of a local server, not of a service
         own_settings.pop("base_url", None)
-    return Classifying(spec, asking_of(model, own_settings, "a classifier"))
+    return Classifying(asking_of(model, own_settings, "a classifier"), spec=spec)

@@ -11,13 +11,12 @@ a word that was cut off nothing is kept, as half a name is another name. Nothing
 
 import json
 import re
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from portrayal.collect.ask.asking import Asking
-from portrayal.collect.ask.report import CollectReport
 from portrayal.collect.ask.runner import collect
 from portrayal.errors import OptionError, RunError
 from portrayal.records import Prompt
@@ -25,6 +24,7 @@ from portrayal.run.directory import Run
 from portrayal.run.reading import read_shards
 from portrayal.run.stages import fingerprint
 from portrayal.shown import counted
+from portrayal.types import Say
 
 LONGEST = 100_000
 """Characters of an answer that are read."""
@@ -74,9 +74,33 @@ def read_list(text: str) -> list[Any] | None:
     return value if isinstance(value, list) else None
 
 
-def read_open(fields: str) -> dict[str, Any]:
-    """Return the object whose fields are written without braces around them."""
-    return _lenient("{" + fields[:LONGEST], 0)[0]
+def read_fields(reply: str) -> dict[str, Any]:
+    """Return the fields of every object in `reply`, the later one where a key comes twice.
+
+    Keys are casefolded words parted by single spaces; the keys of an object inside another follow
+    its own ("doctor" → "name" is "doctor name"). Empty where no object was found.
+    """
+    text, fields = reply[:LONGEST], dict[str, Any]()
+
+    def flatten(nested: dict[str, Any], before: str, deep: int) -> None:
+        for key, value in nested.items():
+            name = f"{before} {plain_key(str(key))}".strip()
+            if isinstance(value, dict) and deep < _DEEPEST:
+                flatten(value, name, deep + 1)
+            else:
+                fields[name] = value
+
+    for read in read_objects(text):
+        flatten(read, "", 0)
+    # A model may forget the braces
+    if not fields and ":" in text and "{" not in text:
+        flatten(_lenient("{" + text[max(text.find('"'), 0) :], 0)[0], "", 0)
+    return fields
+
+
+def plain_key(key: str) -> str:
+    """Return a key as `read_fields` gives it."""
+    return " ".join(re.findall(r"[^\W_]+", key.casefold()))
 
 
 def _lenient(text: str, start: int) -> tuple[dict[str, Any], int]:
@@ -232,8 +256,10 @@ class Reply:
     reason: str = ""
 
 
-Ask = Callable[[Iterable[Prompt]], Mapping[str, Reply]]
-"""Answers prompts, by `prompt_id`; a prompt that the budget did not reach has no reply."""
+Replies = Mapping[str, Sequence[Reply]]
+"""Answers by `prompt_id`, in their order; a prompt that the budget did not reach has none."""
+Ask = Callable[[Iterable[Prompt]], Replies]
+"""Answers prompts."""
 
 
 def prompt_of(text: str, attempt: int = 0) -> Prompt:
@@ -242,10 +268,14 @@ def prompt_of(text: str, attempt: int = 0) -> Prompt:
     return Prompt(f"{name}-{attempt}" if attempt else name, text)
 
 
-def ask_prompts(
-    asking: Asking, prompts: Iterable[Prompt], folder: Path, answer_tokens: int | None = None
-) -> CollectReport | None:
-    """Ask what has no answer in `folder` yet; None where there is nothing to ask.
+def ask_replies(
+    asking: Asking,
+    prompts: Iterable[Prompt],
+    folder: Path,
+    answer_tokens: int | None = None,
+    tell: Say = lambda _: None,
+) -> Replies:
+    """Return the answers to prompts, asking only where one is missing in `folder` or failed.
 
     Parameters
     ----------
@@ -254,9 +284,11 @@ def ask_prompts(
     prompts
         Equal ones are asked once.
     folder
-        Where the answers are kept; the caller holds it.
+        Where the answers are kept; held while something is asked.
     answer_tokens
         Tokens of an answer, about, for the cost to confirm.
+    tell
+        Called with a line before something is asked, and with one on what came of it.
 
     Raises
     ------
@@ -265,64 +297,36 @@ def ask_prompts(
     StopError, RunError, OptionError, KeyboardInterrupt
         What was answered before is kept.
     """
-    unique = list({prompt.prompt_id: prompt for prompt in prompts}.values())
-    if not unique:
-        return None
-    folder.mkdir(parents=True, exist_ok=True)
+    by_id = {prompt.prompt_id: prompt for prompt in prompts}
+    replies = kept_replies(folder, asking.samples, by_id)
+    answered = ([reply.outcome != "failed" for reply in replies.get(name, ())] for name in by_id)
+    if all(len(of_prompt) == asking.samples and all(of_prompt) for of_prompt in answered):
+        return replies
+    n = counted(len(by_id), "different question")
+    tell(f"{asking.model} is asked what is not answered yet of {n}")
     # Not of the prompts: further ones may come to the same folder
     mark = fingerprint(replies="v1", model=asking.model, parameters=dict(asking.parameters))
-    report = collect(Run(folder), unique, asking, mark=mark, answer_tokens=answer_tokens)
+    held, unique = Run(folder), list(by_id.values())
+    # Locked, as two askings into one folder would pay for each answer twice
+    with held.lock():
+        report = collect(held, unique, asking, mark=mark, answer_tokens=answer_tokens)
     if report.stopped == "interrupted":
         raise KeyboardInterrupt
     if report.stopped == "declined":
         raise OptionError("nothing was asked: it was declined. Confirm, or give --yes.")
     if report.open_batches:
         raise UnderWayError(report.open_batches)
-    return report
+    tell(report.summary)
+    return kept_replies(folder, asking.samples, by_id)
 
 
-def asker(asking: Asking, folder: Path, answer_tokens: int | None = None) -> Ask:
-    """Return a function that does `ask_prompts` and reads the first answer to each prompt."""
-
-    def ask(prompts: Iterable[Prompt]) -> Mapping[str, Reply]:
-        prompt_list = list(prompts)
-        if ask_prompts(asking, prompt_list, folder, answer_tokens) is None:
-            return {}
-        return kept(folder, {prompt.prompt_id for prompt in prompt_list})
-
-    return ask
-
-
-def ask_missing(
-    asking: Asking,
-    prompts: Mapping[str, Prompt],
-    folder: Path,
-    answer_tokens: int | None,
-    before: Callable[[], object],
-) -> Mapping[str, Reply]:
-    """Return the first answer to each prompt, asking only where one is missing or failed.
-
-    `before` is called when something will be asked.
-    """
-    replies: Mapping[str, Reply] = kept(folder, prompts)
-    if any(i not in replies or replies[i].outcome == "failed" for i in prompts):
-        before()
-        replies = asker(asking, folder, answer_tokens)(prompts.values())
-    return replies
-
-
-def kept(folder: Path, prompt_ids: Container[str] | None = None) -> dict[str, Reply]:
-    """Return the first answer in `folder` to each of these prompts or of all; ask nothing.
+def kept_replies(
+    folder: Path, samples: int = 1, prompt_ids: Container[str] | None = None
+) -> Replies:
+    """Return the first `samples` answers in `folder` to each of these prompts or of all.
 
     What a killed collection left in its journal is not among them yet.
     """
-    return {name: replies[0] for name, replies in kept_samples(folder, 1, prompt_ids).items()}
-
-
-def kept_samples(
-    folder: Path, samples: int, prompt_ids: Container[str] | None = None
-) -> dict[str, list[Reply]]:
-    """Return the first `samples` answers to each prompt, as `kept`, in their order."""
     by_prompt: dict[str, dict[int, Reply]] = {}
     for (table,) in read_shards(Run(folder).texts, _COLUMNS):
         for row in table.to_pylist():

@@ -6,7 +6,7 @@ from annotate.people.labeler.conftest import story
 from portrayal.annotate.people import Roles
 from portrayal.annotate.people.labeler.answer import label_prompt
 from portrayal.collect.ask.asking import Asking
-from portrayal.collect.ask.replies import ask_prompts, kept_samples
+from portrayal.collect.ask.replies import ask_replies
 from portrayal.errors import PortrayalError
 
 
@@ -42,16 +42,14 @@ def test_a_folder_for_each_model_and_parameters_and_nothing_else():
 
 def test_answers_are_read_by_prompt_in_order_of_sample(asking, labeler, tmp_path):
     roles = Roles("teacher", "student")
-    prompts = [label_prompt(story(i), roles).prompt for i in (0, 1, 0)]
-    report = ask_prompts(asking, prompts, tmp_path / "l")
-    assert report.total == 4
-    wanted = [prompts[1].prompt_id, "unknown"]
-    found = kept_samples(tmp_path / "l", 2, wanted)
-    assert [reply.outcome for reply in found[prompts[1].prompt_id]] == ["ok", "ok"]
-    assert set(found) == {prompts[1].prompt_id}
-    assert len(kept_samples(tmp_path / "l", 1)[prompts[0].prompt_id]) == 1
+    prompts = [label_prompt(story(i), roles) for i in (0, 1, 0)]
+    replies = ask_replies(asking, prompts, tmp_path / "l")
+    assert labeler.asked.total() == 4
+    assert {name: [reply.outcome for reply in of] for name, of in replies.items()} == {
+        prompt.prompt_id: ["ok", "ok"] for prompt in prompts
+    }
 
 
 def test_no_prompts_make_no_folder(asking, tmp_path):
-    assert ask_prompts(asking, [], tmp_path / "l") is None
+    assert ask_replies(asking, [], tmp_path / "l") == {}
     assert not (tmp_path / "l").exists()

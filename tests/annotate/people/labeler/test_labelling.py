@@ -4,14 +4,9 @@ import pytest
 
 import portrayal
 from annotate.people.labeler.conftest import NAMES, Labeler, story
-from portrayal.annotate.people.labeler.stage import (
-    label_texts_of,
-    labelling_of,
-    labelling_of_options,
-)
+from portrayal.annotate.people.labeler import labelling_of
 from portrayal.collect.ask import Retry
 from portrayal.errors import OptionError, PortrayalError
-from portrayal.studies.stories import StoryOptions
 
 ROLES = {"subject_role": "teacher", "object_role": "student"}
 ROWS = [
@@ -72,15 +67,11 @@ def test_the_model_is_told_of_the_locale_of_the_run(tmp_path):
     for locale in (None, "en-US"):
         audit(tmp_path / "r", asked, locale=locale, **options)
         assert len(told) == 2 * len(NAMES)
-    run = audit(tmp_path / "r", asked, locale="en-IN", **options)
+    audit(tmp_path / "r", asked, locale="en-IN", **options)
     plain, local = told[: 2 * len(NAMES)], told[2 * len(NAMES) :]
     assert len(local) == len(plain)
     assert not any("ISO codes" in prompt for prompt in plain)
     assert all('of the country "IN" (ISO codes), where "' in prompt for prompt in local)
-    with run.lock():
-        labelling = labelling_of("llm", "server:labeler", 2, settings={"provider": asked})
-        label_texts_of(run, labelling, lambda line: None)
-    assert len(told) == 4 * len(NAMES)  # the locale of the run is that of its questions
 
 
 def test_a_finished_labelling_needs_no_key(tmp_path, monkeypatch):
@@ -125,10 +116,3 @@ def test_texts_that_came_with_labels_ask_no_labeler(tmp_path):
             labeler_model="server:labeler",
             labeler_settings={"provider": Labeler()},
         )
-
-
-def test_options_without_a_labeler_ask_none():
-    assert labelling_of_options(object()) is None
-    assert labelling_of_options(StoryOptions()) is None
-    found = labelling_of_options(StoryOptions(labeler="routed", labeler_model="server:m"))
-    assert (found.share, found.annotator) == (0.2, "people-routed.v1")

@@ -6,8 +6,14 @@ import json
 import pytest
 
 from annotate.people.labeler.conftest import N_TEXTS, NAMES, Labeler
-from portrayal.annotate.people.labeler import label_people
+from portrayal.annotate.people.labeler import Labelling
 from portrayal.errors import OptionError
+
+
+def label_people(rows, asking, folder, route=None):
+    """Label rows in memory; `route` is a share and how sure the extractor is of each."""
+    share, confidences = route or (None, ())
+    return Labelling(asking, share=share).label(rows, folder, confidences)
 
 
 def test_each_row_gets_its_own_people_in_order(rows, asking, labeler, tmp_path):
@@ -15,7 +21,7 @@ def test_each_row_gets_its_own_people_in_order(rows, asking, labeler, tmp_path):
     assert [text.people[0].name for text in result.texts] == list(NAMES)
     for text in result.texts:
         subject, other = text.people
-        assert (text.labeler, text.error) == ("llm", None)
+        assert text.error is None
         assert (subject.gender, other.name, other.gender) == ("F", "Sam", "M")
         assert subject.confidence == other.confidence == 1
     assert (result.n_llm, result.n_without) == (N_TEXTS, 0)
@@ -48,7 +54,6 @@ def test_a_text_that_fails_says_why_and_is_asked_again(rows, asking, labeler, tm
     failed = [i for i, text in enumerate(result.texts) if text.error]
     assert failed == [2, 5]
     assert result.texts[2].error == "unlabelled: of 2 answers 2 failed"
-    assert result.texts[2].labeler == "llm"
     assert result.unusable == {"failed": 4}
     labeler.fails = ()
     mended = label_people(rows, asking, tmp_path / "l")
@@ -63,9 +68,9 @@ def test_routed_rows_are_the_least_confident_and_a_failure_keeps_the_extractors(
     labeler.fails = (8,)
     result = label_people(rows, asking, tmp_path / "l", route=(0.3, confidences))
     assert set(labeler.asked) == {1, 3, 8}
-    assert [i for i, text in enumerate(result.texts) if text.labeler == "llm"] == [1, 3]
+    assert [i for i, text in enumerate(result.texts) if text.people] == [1, 3]
     assert [i for i, text in enumerate(result.texts) if text.error] == [8]
-    assert result.texts[8].labeler == "embedded"
+    assert result.texts[8].people is None
     assert (result.n_llm, result.n_without) == (2, 1)
 
 
@@ -102,7 +107,8 @@ def test_a_row_without_a_role_is_not_asked_about(rows, asking, labeler, tmp_path
 
 def test_no_rows_ask_nothing(asking, labeler, tmp_path):
     result = label_people([], asking, tmp_path / "l")
-    assert (result.texts, result.report, labeler.asked.total()) == ((), None, 0)
+    assert (result.texts, labeler.asked.total()) == ((), 0)
+    assert not (tmp_path / "l").exists()
 
 
 def test_a_budget_without_a_first_answer_is_said(rows, asking, tmp_path):

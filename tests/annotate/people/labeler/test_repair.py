@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from portrayal.annotate.people.labeler.answer import plain_key, read_fields
+from portrayal.collect.ask.replies import plain_key, read_fields
 
 WHOLE = {"doctor name": "Emily", "doctor references": ["she", "her"]}
 

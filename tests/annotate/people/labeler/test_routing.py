@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portrayal.annotate.people.labeler.people import least_confident
+from portrayal.annotate.people.labeler import labelling_of
+from portrayal.annotate.people.labeler.stage import least_confident
 from portrayal.errors import OptionError
 
 SHARES = st.floats(0.001, 1)
@@ -13,7 +14,7 @@ CONFIDENCES = st.lists(st.sampled_from([-1.0, 0.2, 0.5, 0.5000001, 0.9]), max_si
 
 @given(CONFIDENCES, SHARES)
 def test_the_least_confident_share_is_taken(confidences, share):
-    taken = least_confident(confidences, share)
+    taken = least_confident(confidences, share, [""] * len(confidences))
     assert len(taken) == int(len(confidences) * share + 0.5)
     assert taken == sorted(set(taken))
     left = [c for i, c in enumerate(confidences) if i not in taken]
@@ -32,4 +33,4 @@ def test_the_order_of_the_texts_decides_nothing(order, share):
 @pytest.mark.parametrize("share", [0, -0.1, 1.01, 20, True, "0.2", float("nan")])
 def test_a_share_is_a_fraction(share):
     with pytest.raises(OptionError, match="fraction of the texts"):
-        least_confident([0.5], share)
+        labelling_of("routed", "server:m", share=share)

@@ -8,9 +8,20 @@ import pytest
 
 from annotate.people.labeler.conftest import N_TEXTS, NAMES, story
 from portrayal import registry
-from portrayal.annotate import annotate_run
-from portrayal.annotate.people.labeler import label_run
+from portrayal.annotate import Annotation, annotate_run
+from portrayal.annotate.people.labeler import Labelling
 from portrayal.errors import OptionError
+
+
+def label_run(run, asking, share=None):
+    """Ask about the texts of a run, and give them the labels."""
+    labelling = Labelling(asking, share=share)
+    asked = labelling.answered(run, Annotation(labelling.annotators[0]), lambda _: None)
+    return annotate_run(run, asked.name, settings=asked.settings)
+
+
+def labelling_of(stage):
+    return stage.note()["settings"]["asked"]
 
 
 def rows_of(stage):
@@ -42,22 +53,13 @@ def test_rows_stand_beside_their_texts(run, asking):
 
 def test_the_note_says_who_labelled_what(run, asking, labeler):
     labeler.fails = (4,)
-    note = label_run(run, asking).note()
-    assert note["complete"]
-    assert note["n_errors"] == 1
-    told = note["labelling"]
+    stage = label_run(run, asking)
+    assert stage.note()["complete"]
+    assert stage.note()["n_errors"] == 1
+    told = labelling_of(stage)
     assert (told["n_texts"], told["n_llm"], told["n_unlabelled"]) == (N_TEXTS, N_TEXTS - 1, 1)
     assert (told["model"], told["samples"]) == ("server:labeler", 2)
     assert told["unusable"] == {"failed": 2}
-
-
-def test_a_finished_labelling_is_not_opened_again_unless_told(run, asking, labeler):
-    label_run(run, asking)
-    labeler.asked.clear()
-    stage = label_run(run, asking, again=False)
-    before = stage.note()["fingerprint"]
-    assert label_run(run, asking, again=True).note()["fingerprint"] == before
-    assert labeler.asked.total() == 0
 
 
 def test_what_failed_is_asked_again_and_changes_the_stage(run, asking, labeler):
@@ -65,7 +67,6 @@ def test_what_failed_is_asked_again_and_changes_the_stage(run, asking, labeler):
     before = label_run(run, asking).note()["fingerprint"]
     labeler.fails = ()
     labeler.asked.clear()
-    assert label_run(run, asking, again=False).note()["fingerprint"] == before
     after = label_run(run, asking)
     assert labeler.asked == {4: 2}
     assert after.note()["fingerprint"] != before
@@ -74,12 +75,11 @@ def test_what_failed_is_asked_again_and_changes_the_stage(run, asking, labeler):
 
 def test_a_labelling_that_its_budget_stopped_goes_on(run, asking, labeler):
     poor = dataclasses.replace(asking, budget="2500 tokens")
-    note = label_run(run, poor).note()
+    unusable = labelling_of(label_run(run, poor))["unusable"]
     assert 0 < labeler.asked.total() < N_TEXTS * 2
-    assert not note["all_asked"]
-    assert any("not asked" in why for why in note["labelling"]["unusable"])
+    assert unusable["not asked"] == N_TEXTS * 2 - labeler.asked.total()
     rich = dataclasses.replace(poor, budget=None)
-    assert label_run(run, rich, again=False).note()["n_errors"] == 0
+    assert label_run(run, rich).note()["n_errors"] == 0
     assert set(labeler.asked.values()) == {2}
 
 
@@ -101,7 +101,7 @@ def test_further_texts_ask_only_about_themselves(run, asking, labeler, tmp_path)
     label_run(run, asking)
     labeler.asked.clear()
     more = dataclasses.replace(asking, samples=3)
-    assert label_run(run, more).note()["labelling"]["samples"] == 3
+    assert labelling_of(label_run(run, more))["samples"] == 3
     assert set(labeler.asked.values()) == {1}
 
 
@@ -109,17 +109,16 @@ def test_models_and_parameters_have_folders_of_their_own(run, asking, labeler):
     label_run(run, asking)
     label_run(run, dataclasses.replace(asking, parameters={"temperature": 0}))
     label_run(run, dataclasses.replace(asking, model="server:other"))
-    assert len(list((run.path / "labels").iterdir())) == 3
+    assert len(list((run.path / "answers" / "people").iterdir())) == 3
     assert set(labeler.asked.values()) == {6}
 
 
 @pytest.mark.parametrize(("share", "n_routed"), [(0.2, 2), (0.25, 3), (0.001, 0), (1, N_TEXTS)])
 def test_exactly_the_routed_share_is_asked_about(run, asking, labeler, share, n_routed):
-    annotate_run(run, "people.v6")
-    stage = label_run(run, asking, embedded="people.v6", share=share)
+    stage = label_run(run, asking, share=share)
     assert stage.folder.name == "people-routed.v1"
     assert len(labeler.asked) == n_routed
-    told = stage.note()["labelling"]
+    told = labelling_of(stage)
     assert (told["n_llm"], told["n_embedded"]) == (n_routed, N_TEXTS - n_routed)
     by = [row["labeler"] for row in rows_of(stage)]
     assert (by.count("llm"), by.count("embedded"), by.count(None)) == (
@@ -136,7 +135,7 @@ def test_the_routed_ones_are_those_the_extractor_is_least_sure_of(run, asking, l
         slots = (row["subject_confidence"], row["object_confidence"])
         return min((c for c in slots if c is not None), default=-1)
 
-    stage = label_run(run, asking, embedded="people.v6", share=0.3)
+    stage = label_run(run, asking, share=0.3)
     found = [row for row in rows_of(stage) if row["labeler"]]
     asked = [sure(base[row["text_id"]]) for row in found if row["labeler"] == "llm"]
     kept = [row for row in found if row["labeler"] == "embedded"]
@@ -149,8 +148,8 @@ def test_the_routed_ones_are_those_the_extractor_is_least_sure_of(run, asking, l
 def test_a_failed_call_keeps_the_extractors_label_and_is_counted(run, asking, labeler):
     base = {row["text_id"]: row for row in rows_of(annotate_run(run, "people.v6"))}
     labeler.fails = (0, 1, 2)
-    stage = label_run(run, asking, embedded="people.v6", share=1)
-    told = stage.note()["labelling"]
+    stage = label_run(run, asking, share=1)
+    told = labelling_of(stage)
     assert (told["n_llm"], told["n_embedded"], told["n_fell_back"]) == (N_TEXTS - 3, 3, 3)
     back = [row for row in rows_of(stage) if row["label_note"]]
     assert len(back) == 3
@@ -162,20 +161,14 @@ def test_a_failed_call_keeps_the_extractors_label_and_is_counted(run, asking, la
 
 
 def test_the_share_of_a_routing_that_grows_asks_only_the_rest(run, asking, labeler):
-    annotate_run(run, "people.v6")
-    label_run(run, asking, embedded="people.v6", share=0.2)
+    label_run(run, asking, share=0.2)
     first = set(labeler.asked)
-    label_run(run, asking, embedded="people.v6", share=0.5)
+    label_run(run, asking, share=0.5)
     assert first < set(labeler.asked)
     assert set(labeler.asked.values()) == {2}
     label_run(run, asking)
     assert set(labeler.asked.values()) == {2}
     assert len(labeler.asked) == N_TEXTS
-
-
-def test_routing_needs_the_extractors_annotations(run, asking):
-    with pytest.raises(OptionError, match="has not read every text"):
-        label_run(run, asking, embedded="people.v6")
 
 
 def test_the_stage_of_a_model_is_not_made_by_the_annotator_alone(run):
@@ -186,7 +179,7 @@ def test_the_stage_of_a_model_is_not_made_by_the_annotator_alone(run):
 
 def test_the_journal_keeps_each_answer(run, asking):
     label_run(run, asking)
-    (folder,) = (run.path / "labels").iterdir()
+    (folder,) = (run.path / "answers" / "people").iterdir()
     kept = rows_of(type(run)(folder).texts)
     assert len(kept) == N_TEXTS * 2
     assert {json.loads(row["text"])["student name"] for row in kept} == {"Sam"}

@@ -43,7 +43,7 @@ def test_what_was_removed():
         "malformed."
     )
     assert labelling_removed({}) == (
-        "Removed from its answers: nothing. Answers that could not be used: none."
+        "Removed from its answers: none. Answers that could not be used: none."
     )
 
 

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from portrayal.annotate.people import gender_of_references
-from portrayal.annotate.people.labeler.answer import CharacterResponse
-from portrayal.annotate.people.labeler.people import vote
+from portrayal.annotate.people.labeler.answer import CharacterResponse, vote
 
 TEXT = "Emily met Sam. She and he talked; they left. Her bag was his."
 

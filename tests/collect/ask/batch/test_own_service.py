@@ -12,7 +12,7 @@ from portrayal.collect.ask import Answer, Retry, Usage
 from portrayal.collect.ask.asking import Asking
 from portrayal.collect.ask.batch import BatchService, Result
 from portrayal.collect.ask.batch.store import Submission
-from portrayal.collect.ask.replies import asker, prompt_of
+from portrayal.collect.ask.replies import ask_replies, prompt_of
 from portrayal.errors import OptionError
 
 PACE = Retry(first_wait=0.01, longest_wait=0.05, settle_seconds=0.2)
@@ -104,15 +104,15 @@ def test_a_registered_provider_brings_its_own_batches(desk, tmp_path):
     service: BatchService = desk
     assert service.max_requests == 2
     prompts = [prompt_of(word) for word in ("one", "two", "three")]
-    ask = asker(Asking("desk:m", batch=True, price="1/1", retry=PACE), tmp_path / "asked")
-    replies = ask(prompts)
-    assert [replies[p.prompt_id].text for p in prompts] == ["ONE", "TWO", "THREE"]
+    asking = Asking("desk:m", batch=True, price="1/1", retry=PACE)
+    replies = ask_replies(asking, prompts, tmp_path / "asked")
+    assert [replies[p.prompt_id][0].text for p in prompts] == ["ONE", "TWO", "THREE"]
     assert sorted(len(job) for job in desk.jobs.values()) == [1, 2]
-    assert ask(prompts) == replies
+    assert ask_replies(asking, prompts, tmp_path / "asked") == replies
     assert len(desk.jobs) == 2
 
 
 def test_a_provider_without_batches_says_so(tmp_path):
     asking = Asking("server:m", batch=True, provider=Provider({}, None))
     with pytest.raises(OptionError, match="no batch API"):
-        asker(asking, tmp_path / "asked")([prompt_of("one")])
+        ask_replies(asking, [prompt_of("one")], tmp_path / "asked")

@@ -3,18 +3,16 @@
 A *labeler* decides the names and genders of a text's characters: the embedded extractor, or a
 language model that is asked `samples` times and whose answers are repaired, checked against the
 text and put to a vote. *Routing* sends to the model only the texts that the extractor is least
-sure of.
-
-Whoever has texts in memory calls `label_people(rows, asking, folder, route=…)`; its answers stay in
-`folder`, and the same call continues there without asking anything twice. An audit's stage is
-`label_run`.
+sure of. `Labelling` labels texts in memory (`label`), or those of a run (`answered`).
 """
 
-from portrayal.annotate.people.labeler.people import label_people
 from portrayal.annotate.people.labeler.stage import (
     LABELERS,
-    label_run,
+    LabelledText,
+    Labelling,
+    LabelResult,
     labeler_instrument,
+    labelling_of,
     labelling_of_run,
     labelling_removed,
     labelling_sentence,
@@ -22,9 +20,11 @@ from portrayal.annotate.people.labeler.stage import (
 
 __all__ = [
     "LABELERS",
-    "label_people",
-    "label_run",
+    "LabelResult",
+    "LabelledText",
+    "Labelling",
     "labeler_instrument",
+    "labelling_of",
     "labelling_of_run",
     "labelling_removed",
     "labelling_sentence",

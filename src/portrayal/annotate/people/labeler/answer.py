@@ -1,4 +1,4 @@
-"""The prompts of Table S7, and what a model's answer to one says, checked against the text.
+"""The prompts of Table S7, and what a model's answers to one say, checked against the text.
 
 As in Supplement B.3, names and references that do not stand in the text are removed; so are "names"
 that are role words. Words outside Table S6a tell no gender and are not kept.
@@ -13,69 +13,49 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from portrayal.annotate.people.shared.model import Roles, Span, clean_name, gender_of_references
+from portrayal.annotate.llm import plurality, templates
+from portrayal.annotate.people.shared.model import (
+    UNSURE,
+    Character,
+    Roles,
+    Span,
+    clean_name,
+    gender_of_references,
+)
 from portrayal.annotate.people.shared.words import GENDER_OF_WORD
-from portrayal.collect.ask.replies import LONGEST, prompt_of, read_list, read_objects, read_open
+from portrayal.collect.ask.replies import plain_key, prompt_of, read_fields, read_list
 from portrayal.records import Prompt
 from portrayal.reference.groups import GENDERS
 from portrayal.reference.locales import HOME, Locale
-
-ANSWER_TOKENS = 120
-"""Tokens of a label of two characters, about; for the cost that is shown beforehand."""
 
 _MOST_TITLES = 40
 """Titles of a locale that a prompt names, those that tell a gender first."""
 
 _FIRST_WORDS = re.compile(r"^(?:an?|the)\s+", re.I)
 _TWO = re.compile(r"^two\s+", re.I)
-_STORY = "{{Story to Label}}"
 
 
-@dataclass(frozen=True, slots=True)
-class LabelPrompt:
-    """What is asked about one text.
-
-    Attributes
-    ----------
-    text
-        The prompt, word for word.
-    characters
-        What it calls the subject and, where there is one, the object; the keys of the answer are
-        these with " name" and " references".
-    """
-
-    text: str
-    characters: tuple[str, ...]
-
-    @property
-    def prompt(self) -> Prompt:
-        """The prompt, named by its words: the same text with the same roles is asked once."""
-        return prompt_of(self.text)
-
-
-def label_prompt(text: str, roles: Roles, local: str = "") -> LabelPrompt:
+def label_prompt(text: str, roles: Roles, local: str = "") -> Prompt:
     """Return the prompt of Table S7 for a text and the roles of its characters.
 
-    `local`, what `local_sentence` says, ends the first paragraph.
+    The keys of the answer are what `characters_of` calls them, with " name" and " references".
+    `local`, what `local_sentence` says, ends the first paragraph. The prompt is named by its words:
+    the same text with the same roles is asked once.
 
     The table has no template for the Love domain; its two characters take the one for two. Where
     both share a role ("two American friends") they are called "first American friend" and "second
     American friend".
     """
     characters = characters_of(roles)
-    if len(characters) == 1:
-        # The template goes by how many characters there are, not by the domain
-        frame = _templates()["one"].replace("{Character}", characters[0])
-    else:
-        frame = _templates()["two"]
-        for place, character in zip(("First", "Second"), characters, strict=True):
-            frame = frame.replace(f"{{{place} Character}}", character)
-    # The table prints its braces twice
-    # Split before the text is put in, so that no brace of a story is taken for ours
-    before, after = (part.replace("{{", "{").replace("}}", "}") for part in frame.split(_STORY))
+    # The template goes by how many characters there are, not by the domain
+    places = ("Character",) if len(characters) == 1 else ("First Character", "Second Character")
+    frame = templates(__package__, "prompts.toml")["one" if len(characters) == 1 else "two"]
     if local:
-        before = before.replace("\n\n", f" {local}\n\n", 1)
-    return LabelPrompt(before + text + after, characters)
+        frame = frame.replace("\n\n", " {local}\n\n", 1)
+    # The table prints its braces twice
+    frame = frame.replace("{{Story to Label}}", "{story}")
+    roles_by_place = dict(zip(places, characters, strict=True))
+    return prompt_of(frame.format(story=text, local=local, **roles_by_place))
 
 
 def local_sentence(locale: Locale | None) -> str:
@@ -114,44 +94,7 @@ def _bare(role: str) -> str:
     return _FIRST_WORDS.sub("", " ".join(role.split())).replace("{", "(").replace("}", ")")
 
 
-@cache
-def _templates() -> dict[str, str]:
-    text = files(__package__).joinpath("prompts.toml").read_text(encoding="utf-8")
-    return {name: words.strip("\n") for name, words in tomllib.loads(text).items()}
-
-
 _DEEPEST = 20
-
-
-def read_fields(reply: str) -> dict[str, Any]:
-    """Return the fields of every object in `reply`, the later one where a key comes twice.
-
-    Keys are casefolded words parted by single spaces; the keys of an object inside another follow
-    its own ("doctor" → "name" is "doctor name"). Empty where no object was found.
-    """
-    text = reply[:LONGEST]
-    fields: dict[str, Any] = {}
-    for read in read_objects(text):
-        _flatten(read, "", fields)
-    # A model may forget the braces
-    if not fields and ":" in text and "{" not in text:
-        _flatten(read_open(text[max(text.find('"'), 0) :]), "", fields)
-    return fields
-
-
-def plain_key(key: str) -> str:
-    """Return a key as `read_fields` gives it."""
-    return " ".join(re.findall(r"[^\W_]+", key.casefold()))
-
-
-def _flatten(nested: dict[str, Any], before: str, into: dict[str, Any], deep: int = 0) -> None:
-    for key, value in nested.items():
-        name = f"{before} {plain_key(str(key))}".strip()
-        if isinstance(value, dict) and deep < _DEEPEST:
-            _flatten(value, name, into, deep + 1)
-        else:
-            into[name] = value
-
 
 REMOVED = ("names not in the text", "names that are role words", "references not in the text")
 """What is removed from answers, as it is counted."""
@@ -336,3 +279,59 @@ def locate(
                 spans |= {(m.start(), m.end(), "reference") for m in places}
         spans_of.append(tuple(Span(*span) for span in sorted(spans)))
     return spans_of
+
+
+def vote(
+    answers: Sequence[tuple[CharacterResponse, ...]], n_asked: int, text: str
+) -> tuple[Character, ...] | None:
+    """Put answers to a vote.
+
+    Parameters
+    ----------
+    answers
+        What each usable answer says of each character, one entry for each character.
+    n_asked
+        Answers that were asked for, the unusable ones included.
+    text
+        The text, in which names and references are located.
+
+    Returns
+    -------
+    tuple of Character
+        For each field the value that most answers give. Where two values have equally many, there
+        is no name, and the gender is "Unsure". `references` are the words that at least half of the
+        answers for that gender give. `confidence` is the smaller share, of the answers asked for,
+        that agree on the name and on the gender. None where no answer has a field that is needed.
+    """
+    if not answers:
+        return None
+    slots = []
+    for of_slot in zip(*answers, strict=True):
+        names = [response.name for response in of_slot if response.named]
+        genders = [response.gender for response in of_slot if response.gender is not None]
+        if not names or not genders:
+            return None
+        # Votes are counted without regard to case; the first spelling is shown
+        key, name_votes = plurality([None if name is None else name.casefold() for name in names])
+        gender, gender_votes = plurality(genders)
+        gender = UNSURE if gender is None else gender
+        name = next((n for n in names if n is not None and n.casefold() == key), None)
+        slots.append((name, gender, _shared(of_slot, gender), min(name_votes, gender_votes)))
+    spans = locate(text, [(name, references) for name, _, references, _ in slots])
+    return tuple(
+        Character(name, gender, references, slot_spans, votes / n_asked)
+        for (name, gender, references, votes), slot_spans in zip(slots, spans, strict=True)
+    )
+
+
+def _shared(of_slot: Sequence[CharacterResponse], gender: str) -> tuple[str, ...]:
+    """References of the answers for `gender` (of all where it is a tie), in order of first mention.
+
+    The words that at least half of them give; all of them where these tell another gender.
+    """
+    agreeing = [response for response in of_slot if response.gender == gender]
+    lists = [response.references or () for response in agreeing or of_slot]
+    counts = Counter(word for words in lists for word in words)
+    # A word of one answer alone may be the other character's
+    shared = tuple(word for word, n in counts.items() if 2 * n >= len(lists))
+    return shared if gender_of_references(shared) == gender else tuple(counts)

@@ -1,53 +1,85 @@
-"""Labelling as a stage of an audit: texts become annotations by the extractor, a model, or both.
+"""Labelling: texts and the roles of their prompts become characters, by a model's answers.
 
-The rows have the schema of the extractor's, and say who labelled what.
+A labelling reads rows in memory (`label`), or all texts of a run (`answered`), whose annotators
+`people-llm.v1` and `people-routed.v1` then give the labels in the columns of the extractor's rows,
+and say who labelled what.
 """
 
-import dataclasses
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
 from typing import Any, NoReturn
 
 import pyarrow as pa
 
-import portrayal.annotate.people.labeler.people as people
-from portrayal.annotate.annotator import annotate_run, count_errors
-from portrayal.annotate.people.labeler.answer import local_sentence
+from portrayal.annotate.annotator import Annotation, annotate_run
+from portrayal.annotate.llm import ModelReader, asked_of, counted_words, read_replies
+from portrayal.annotate.people.labeler.answer import (
+    characters_of,
+    label_prompt,
+    local_sentence,
+    read_answer,
+    vote,
+)
 from portrayal.annotate.people.reader.rows import READER
+from portrayal.annotate.people.shared.model import People, Roles, Span
+from portrayal.annotate.people.shared.scan import locale_of
 from portrayal.annotate.people.stories.rows import PEOPLE, people_columns
-from portrayal.collect.ask.asking import Asking, asking_of, check_settings
-from portrayal.errors import OptionError
-from portrayal.reference.locales import HOME, load_locale
+from portrayal.collect.ask.asking import asking_of, check_settings
+from portrayal.errors import DataError, OptionError
 from portrayal.run.directory import Run
 from portrayal.run.files import read_parquet, write_parquet
 from portrayal.run.manifest import ANSWERS
-from portrayal.run.reading import read_prompts
-from portrayal.run.stages import Stage, fingerprint
+from portrayal.run.reading import read_prompts, read_shards
 from portrayal.types import Say
 from portrayal.validate import check_choice, check_count
 
 BY_WHOM = (pa.field("labeler", pa.string()), pa.field("label_note", pa.string()))
 """`labeler`: "embedded" or "llm". `label_note`: why the model, though asked, labelled nothing."""
 
+LABELS_FILE = "labels.parquet"
+"""The labels of the texts that were asked about, beside the answers."""
 
-def label_row(label: people.LabelledText) -> dict[str, Any]:
-    """Return the annotation row of a text that the model labelled or failed on."""
-    row: dict[str, Any] = {"labeler": label.labeler, "label_note": label.error}
-    for name, value in people_columns(label.people).items() if label.people else ():
-        # As rows that were read from a file have them
-        row[name] = [span._asdict() for span in value] if name.endswith("_spans") else value
-    return row
+
+def _labelled(settings: Mapping[str, Any]) -> Callable[..., dict[str, Any]]:
+    """Return the function that gives a text its label, or the extractor's."""
+    assert PEOPLE.setup is not None
+    asked, extract = settings["asked"], PEOPLE.setup(settings)
+    labels = _labels(Path(settings["run"]) / asked["answers"] / LABELS_FILE, asked["digest"])
+
+    def annotate(row: Mapping[str, Any], strata: Mapping[str, str]) -> dict[str, Any]:
+        label = labels.get(row["text_id"], {"label_note": None})
+        if label.get("labeler") == "llm":
+            return label
+        # A routed text that the model failed on keeps the label that the extractor gives it
+        if asked["share"] is None:
+            raise DataError(label["label_note"])
+        return {**extract(row, strata), "labeler": "embedded", "label_note": label["label_note"]}
+
+    return annotate
+
+
+@lru_cache(maxsize=2)
+def _labels(path: Path, _digest: str) -> dict[str, dict[str, Any]]:
+    labels = {row["text_id"]: row for row in read_parquet(path).to_pylist()}
+    for row in labels.values():
+        for name in ("subject_spans", "object_spans"):
+            # As the extractor's rows have them, which stand beside
+            row[name] = row[name] and [Span(**span) for span in row[name]]
+    return labels
 
 
 def _asks_a_model(*_: Any) -> NoReturn:
-    """Say that these rows come from a stage of their own."""
+    """Say that its settings come of asking."""
     raise OptionError(
-        "this annotator asks a model: use audit(…, labeler=…, labeler_model=…), "
-        "`portrayal audit STUDY --labeler …`, or portrayal.annotate.people.labeler.label_run."
+        "this annotator asks a model: use audit(…, labeler=…, labeler_model=…), or "
+        "`portrayal audit STUDY --labeler …`."
     )
 
 
-LLM = dataclasses.replace(
+LLM = replace(
     PEOPLE,
     name="people-llm.v1",
     summary="First name and gender of the characters a prompt asks for, as a language model labels "
@@ -59,13 +91,14 @@ LLM = dataclasses.replace(
     "the word list in Table S6a that stand in the text",
     source="Shieh et al. 2025, Supplement B.1 and B.3, Table S7",
     run=_asks_a_model,
-    setup=None,
+    setup=_labelled,
+    in_run=True,
     schema=pa.schema([*PEOPLE.schema, *BY_WHOM]),
     accuracy="that of the model asked, which is not known here; the paper's gpt-3.5 had names "
     "97.1 %, 97.2 % and genders 92.3 %, 80.4 % (precision, recall), and fine-tuned 98.1 %, 99.3 % "
     "and 98.0 %, 97.0 % (Table S8)",
 )
-ROUTED = dataclasses.replace(
+ROUTED = replace(
     LLM,
     name="people-routed.v1",
     summary="First name and gender of the characters a prompt asks for: extracted, and labelled by "
@@ -77,12 +110,246 @@ ROUTED = dataclasses.replace(
     source="Shieh et al. 2025, Supplement B.1 and B.3, Table S7; the routing is Portrayal's",
     accuracy="not known here, as it depends on the model asked",
 )
+LABELERS = {"embedded": PEOPLE.name, "reader": READER.name, "llm": LLM.name, "routed": ROUTED.name}
+"""Who labels (the rules; rules and network; a language model; or the first and, where they are
+least sure, the other), and the annotator whose stage holds the labels then."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledText:
+    """The label of one text.
+
+    Attributes
+    ----------
+    people
+        Subject and object as the model labels them; None where it was not asked or failed.
+    error
+        Why the model, though asked, gave no label: how many answers were refused, malformed, ….
+    """
+
+    people: People | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LabelResult:
+    """Labels in the order of the rows.
+
+    Attributes
+    ----------
+    texts
+        One for each row.
+    removed
+        What was removed from the answers, by kind.
+    unusable
+        Answers that could not be used, by reason.
+    """
+
+    texts: tuple[LabelledText, ...]
+    removed: Mapping[str, int]
+    unusable: Mapping[str, int]
+
+    @property
+    def n_llm(self) -> int:
+        """Texts that the model labelled."""
+        return sum(text.people is not None for text in self.texts)
+
+    @property
+    def n_without(self) -> int:
+        """Texts that the model was asked about and gave no usable label."""
+        return sum(text.error is not None for text in self.texts)
+
+
+def least_confident(
+    confidences: Sequence[float], share: float, text_ids: Sequence[str]
+) -> list[int]:
+    """Return the places of the least confident texts, in ascending order.
+
+    Parameters
+    ----------
+    confidences
+        Of each text, the smallest over its characters.
+    share
+        Fraction of the texts to return, rounded to the nearest whole number of texts.
+    text_ids
+        Decide among equal confidences.
+    """
+    # Half rounds up; `round` would go to the even number
+    n_wanted = int(len(confidences) * share + 0.5)
+    order = sorted(range(len(confidences)), key=lambda i: (confidences[i], text_ids[i], i))
+    return sorted(order[:n_wanted])
+
+
+@dataclass(frozen=True)
+class Labelling(ModelReader):
+    """A model that labels, alone or where the extractor is least sure.
+
+    Attributes
+    ----------
+    asking
+        Whom, how often, within which limits.
+    share
+        Fraction of the texts that goes to the model; None where all do.
+    """
+
+    purpose: str = "people"
+    answer_tokens: int | None = 120
+    settings: str = "labeler_settings"
+    share: float | None = None
+
+    @property
+    def annotators(self) -> tuple[str, ...]:
+        """The annotator that gives its labels."""
+        return (LABELERS["llm" if self.share is None else "routed"],)
+
+    @property
+    def marks(self) -> dict[str, Any]:
+        """What distinguishes its answers."""
+        return {**super().marks, "samples": self.asking.samples, "share": self.share}
+
+    def label(
+        self,
+        rows: Sequence[Mapping[str, Any]],
+        folder: Path,
+        confidences: Sequence[float] = (),
+        local: str = "",
+        tell: Say = lambda _: None,
+    ) -> LabelResult:
+        """Label the characters of texts.
+
+        Parameters
+        ----------
+        rows
+            Each with `text`, `subject_role` and `object_role` (None or missing where the prompt has
+            none); `text_id`, where there is one, decides among equal confidences.
+        folder
+            Where the answers are kept. The same call continues there after it was stopped or
+            killed, and asks nothing twice.
+        confidences
+            How sure the extractor is of each row, for `share`.
+        local
+            What the prompts say of the language and country of the texts (`local_sentence`).
+        tell
+            Told what is asked.
+
+        Raises
+        ------
+        StopError, RunError, OptionError
+            As asking a model does; what was answered before is kept.
+        """
+        chosen = list(range(len(rows)))
+        if self.share is not None:
+            ids = [str(row.get("text_id", "")) for row in rows]
+            chosen = least_confident(confidences, self.share, ids)
+        # Without the role of its subject a text cannot be asked about
+        roles: dict[int, Roles] = {}
+        for i in chosen:
+            subject, other = rows[i].get("subject_role"), rows[i].get("object_role")
+            if isinstance(subject, str) and subject.strip():
+                roles[i] = Roles(subject, other if isinstance(other, str) else None)
+        prompts = {i: label_prompt(rows[i]["text"], of, local) for i, of in roles.items()}
+        replies = self.ask(folder, prompts.values(), tell)
+        removed, unusable = Counter[str](), Counter[str]()
+        texts = [LabelledText()] * len(rows)
+        samples = self.asking.samples
+        for i in chosen:
+            if i not in prompts:
+                texts[i] = LabelledText(error="unlabelled: its prompt has no subject_role")
+                continue
+            text, characters = rows[i]["text"], characters_of(roles[i])
+            answers, reasons = read_replies(
+                replies.get(prompts[i].prompt_id, ()),
+                samples,
+                lambda reply: read_answer(reply, characters, text, removed),  # noqa: B023
+            )
+            # Shares are of the answers asked for, so that lost ones lower the confidence
+            people = vote(answers, samples, text)
+            if people is not None:
+                texts[i] = LabelledText((people[0], people[1] if len(people) > 1 else None))
+            else:
+                reasons += Counter(incomplete=len(answers))
+                counts = ", ".join(f"{n} {reason}" for reason, n in sorted(reasons.items()))
+                texts[i] = LabelledText(error=f"unlabelled: of {samples} answers {counts}")
+            unusable.update(reasons)
+        return LabelResult(tuple(texts), dict(removed), dict(unusable))
+
+    def answered(self, run: Run, annotation: Annotation, tell: Say, **work: Any) -> Annotation:
+        """Label the readable texts of a run, which the caller holds.
+
+        Parameters
+        ----------
+        run
+            A run with texts.
+        annotation
+            The annotation that gives the labels; language, country and titles of the locale in its
+            settings are told to the model.
+        tell
+            Told what is asked, and what came of it.
+        **work
+            How the extractor is run where texts are routed; see `annotate_run`.
+
+        Returns
+        -------
+        The annotation, with who labelled how many texts among its settings.
+        """
+        # Labels of the user's own are not overwritten by a model's
+        if run.texts.note().get("labelled"):
+            raise OptionError(
+                "the texts came with labels of the people in them, so no labeler is asked. Leave "
+                "the labeler out, or import the texts without those columns."
+            )
+        sure: dict[str, float] = {}
+        if self.share is not None:
+            base = annotate_run(run, PEOPLE.name, settings=annotation.settings, **work)
+            columns = ["text_id", "subject_confidence", "object_confidence"]
+            for part in base.parts():
+                for row in read_parquet(part, columns=columns).to_pylist():
+                    slots = [row[name] for name in columns[1:] if row[name] is not None]
+                    # A story is as sure as its least sure character. Failed texts go to the model
+                    # first: there the extractor has no label to lose
+                    sure[row["text_id"]] = min(slots, default=-1.0)
+        strata = read_prompts(run.prompts_path)
+        rows = [
+            {**strata[row["prompt_id"]], **row}
+            for (table,) in read_shards(run.texts, ["text_id", "prompt_id", "text", "outcome"])
+            for row in table.to_pylist()
+            if row["outcome"] == "ok"
+        ]
+        confidences = [sure[row["text_id"]] for row in rows] if sure else ()
+        local = local_sentence(locale_of(annotation.settings))
+        with run.manifest.step(ANSWERS):
+            result = self.label(rows, run.path, confidences, local, tell)
+            labels = [
+                {
+                    "text_id": row["text_id"],
+                    "labeler": None if text.people is None else "llm",
+                    "label_note": text.error,
+                    **({} if text.people is None else people_columns(text.people)),
+                }
+                for row, text in zip(rows, result.texts, strict=True)
+                if text != LabelledText()
+            ]
+            folder = run.path / self.kept_in
+            folder.mkdir(parents=True, exist_ok=True)
+            schema = pa.schema([pa.field("text_id", pa.string()), *LLM.schema])
+            write_parquet(pa.Table.from_pylist(labels, schema=schema), folder / LABELS_FILE)
+        n_texts, n_without = len(rows), result.n_without
+        facts = {"kind": "llm", "n_unlabelled": n_without}
+        if self.share is not None:
+            n_embedded = n_texts - result.n_llm
+            facts = {"kind": "routed", "embedded": PEOPLE.name, "n_embedded": n_embedded}
+            facts |= {"n_fell_back": n_without}
+        facts |= {"n_texts": n_texts, "n_llm": result.n_llm}
+        facts |= {"removed": result.removed, "unusable": result.unusable}
+        tell(f"people: {labelling_sentence(self.marks | facts)}")
+        return self.noted(annotation, labels, **facts)
 
 
 def labelling_of_run(run: Run, annotator: str) -> dict[str, Any]:
-    """Return who labelled what in a run, as the stage of `annotator` notes it; empty for others."""
-    labelling = run.annotations(annotator).note().get("labelling", {})
-    return {name: value for name, value in labelling.items() if value is not None}
+    """Return who labelled what in a run, as the annotations of `annotator` note it."""
+    asked = asked_of(run, annotator) if annotator in (LLM.name, ROUTED.name) else {}
+    beside = ("answers", "digest")
+    return {name: fact for name, fact in asked.items() if fact is not None and name not in beside}
 
 
 def labeler_instrument(run: Run, annotator: str) -> str:
@@ -123,223 +390,14 @@ def labelling_sentence(labelling: Mapping[str, Any]) -> str:
 def labelling_removed(labelling: Mapping[str, Any]) -> str:
     """Return what was removed from the model's answers and what could not be used."""
     removed, unusable = (
-        ", ".join(f"{n:,} {kind}" for kind, n in sorted(labelling.get(counts, {}).items()) if n)
-        for counts in ("removed", "unusable")
+        counted_words(+Counter(labelling.get(name, {}))) for name in ("removed", "unusable")
     )
-    return (
-        f"Removed from its answers: {removed or 'nothing'}. Answers that could not be used: "
-        f"{unusable or 'none'}."
-    )
+    return f"Removed from its answers: {removed}. Answers that could not be used: {unusable}."
 
 
 def _share(labelling: Mapping[str, Any], name: str) -> str:
     n_texts = labelling["n_texts"]
     return f"{100 * labelling[name] / n_texts:.0f} %" if n_texts else "none"
-
-
-LABELERS = {"embedded": PEOPLE.name, "reader": READER.name, "llm": LLM.name, "routed": ROUTED.name}
-"""Who labels (the rules; rules and network; a language model; or the first and, where they are
-least sure, the other), and the annotator whose stage holds the labels then."""
-
-LABELS = "labels"
-"""Folder of a run in which the answers of labelling models are kept, one folder for each."""
-
-
-def label_run(
-    run: Run,
-    asking: Asking,
-    *,
-    embedded: str | None = None,
-    share: float = 0.2,
-    again: bool = True,
-    locale: str | None = None,
-) -> Stage:
-    """Label the people of a run, which the caller holds.
-
-    Parameters
-    ----------
-    run
-        A run with texts.
-    asking
-        Whom, how often, within which limits. Its answers are kept in the run, below `labels/`.
-    embedded
-        Registered annotator whose complete annotations are routed: only the least confident
-        `share` of the texts goes to the model. None labels every text by the model.
-    share
-        Fraction of the readable texts that goes to the model.
-    again
-        Whether a finished labelling is opened again, to ask once more what failed.
-    locale
-        A locale that ships, or a folder: language, country and titles that the model is told of.
-
-    Returns
-    -------
-    Stage
-        `annotations/people-llm.v1` or `annotations/people-routed.v1`, in the shards and rows of the
-        texts. Its note says who labelled how many. A text without a usable answer is an error; a
-        routed one keeps the extractor's label, and `label_note` says why.
-
-    Raises
-    ------
-    StopError, RunError, OptionError
-        Saying what to do; the labels answered before are kept.
-    """
-    base = None if embedded is None else run.annotations(embedded)
-    kind = "llm" if base is None else "routed"
-    stage, local = run.annotations(LABELERS[kind]), local_sentence(load_locale(locale or HOME))
-    names = [part.name for part in run.texts.parts()]
-    # Only what changes an answer: another order of shards asks nothing anew
-    request_mark = fingerprint(
-        texts=run.texts.note().get("fingerprint"),
-        parts=names,
-        n_texts=run.texts.note().get("n_texts"),
-        labels=asking.folder_name,
-        samples=asking.samples,
-        base=None if base is None else base.note().get("fingerprint"),
-        share=None if base is None else share,
-        # Left out where empty, so that runs without a locale keep their mark
-        **({"local": local} if local else {}),
-    )
-    note = stage.note()
-    asked_all = note.get("asked") == request_mark and note.get("all_asked")
-    if note.get("complete") and asked_all and not stage.damaged() and not again:
-        return stage
-    rows, confidences = _readable(run, base)
-    route = None if base is None else (share, confidences)
-    with run.manifest.step(ANSWERS):
-        folder = run.path / LABELS / asking.folder_name
-        result = people.label_people(rows, asking, folder, route=route, local=local)
-    labels = {row["text_id"]: label for row, label in zip(rows, result.texts, strict=True)}
-    # The mark of the rows holds the labels themselves: they are written only where one differs
-    rows_by_text = {text_id: label_row(label) for text_id, label in labels.items()}
-    labels_mark = fingerprint(asked=request_mark, labels=rows_by_text)
-    with run.manifest.step(stage.folder.relative_to(run.path).as_posix()):
-        if not stage.is_complete(labels_mark):
-            stage.begin(labels_mark)
-            # Parts of texts that are gone are removed
-            stage.keep_parts(names)
-            for name in names:
-                _write(run, base, stage, name, labels)
-        n_embedded = sum(label.labeler == "embedded" for label in result.texts)
-        routing = {"embedded": embedded, "share": share, "n_embedded": n_embedded}
-        labelling = {
-            "kind": kind,
-            "model": asking.model,
-            "samples": asking.samples,
-            "parameters": dict(asking.parameters),
-            "n_texts": len(result.texts),
-            "n_llm": result.n_llm,
-            "removed": dict(result.removed),
-            "unusable": dict(result.unusable),
-            "cost": result.report and result.report.cost,
-            **({} if base is None else routing),
-            "n_unlabelled" if base is None else "n_fell_back": result.n_without,
-        }
-        facts = {"asked": request_mark, "annotator": LABELERS[kind], "labelling": labelling}
-        all_asked = result.report is None or result.report.complete
-        n_errors = count_errors(stage)
-        stage.finish(labels_mark, facts | {"n_errors": n_errors, "all_asked": all_asked})
-    return stage
-
-
-def _readable(run: Run, base: Stage | None) -> tuple[list[dict[str, Any]], list[float]]:
-    """Every text with the outcome "ok" and the roles of its prompt, and the confidence of each.
-
-    That is the smallest of the text's characters; an error goes before every other.
-    """
-    strata = read_prompts(run.prompts_path)
-    rows, confidences = [], []
-    for part in run.texts.parts():
-        columns = ["text_id", "prompt_id", "text", "outcome"]
-        texts = read_parquet(part, columns=columns).to_pylist()
-        if base is not None and not (base.folder / part.name).is_file():
-            raise OptionError(
-                f"{base.folder} lacks {part.name}: the extractor has not read every text yet."
-            )
-        columns = ["subject_confidence", "object_confidence", "error"]
-        read = base and read_parquet(base.folder / part.name, columns=columns).to_pylist()
-        for i, text in [(i, text) for i, text in enumerate(texts) if text["outcome"] == "ok"]:
-            roles = strata[text["prompt_id"]]
-            rows.append(text | {key: roles.get(key) for key in ("subject_role", "object_role")})
-            if read:
-                # A story is as sure as its least sure character. Failed texts go to the model
-                # first: there the extractor has no label to lose.
-                sure = [read[i][key] for key in columns[:2] if read[i][key] is not None]
-                confidences.append(-1.0 if read[i]["error"] else min(sure, default=-1.0))
-    return rows, confidences
-
-
-def _write(
-    run: Run, base: Stage | None, stage: Stage, name: str, labels: Mapping[str, people.LabelledText]
-) -> None:
-    """Write the annotations of one shard of texts."""
-    read = [] if base is None else read_parquet(base.folder / name).to_pylist()
-    extracted = {row["text_id"]: row for row in read}
-    rows = []
-    for text_id in read_parquet(run.texts.folder / name, columns=["text_id"])["text_id"]:
-        key = text_id.as_py()
-        # Texts that were refused or empty are never asked about: they are as the extractor has them
-        row: dict[str, Any] = {"text_id": key, "error": None} | extracted.get(key, {})
-        if (label := labels.get(key)) is not None:
-            # A note stays where the model was asked and failed
-            row |= label_row(label) | ({"error": label.error} if label.labeler == "llm" else {})
-        rows.append(row)
-    # The columns of the extractor first, so that whoever reads these reads both
-    fields = [pa.field("text_id", pa.string()), *LLM.schema, pa.field("error", pa.string())]
-    write_parquet(pa.Table.from_pylist(rows, schema=pa.schema(fields)), stage.folder / name)
-
-
-@dataclass(frozen=True, slots=True)
-class Labelling:
-    """A model that labels, alone or where the extractor is least sure.
-
-    Attributes
-    ----------
-    asking
-        Whom, how often, within which limits.
-    share
-        Fraction of the texts that goes to the model; None where all do.
-    locale
-        Language and country of the texts, as `label_run`.
-    """
-
-    asking: Asking
-    share: float | None
-    locale: str | None = None
-
-    @property
-    def annotator(self) -> str:
-        """Name of the annotator whose stage holds the labels."""
-        return LABELERS["llm" if self.share is None else "routed"]
-
-    def ready(self, run: Run) -> "Labelling":
-        """Make the provider now if there may be something to ask, so that a missing key is told
-        before any text is read.
-        """
-        # A finished run needs no key
-        if run.annotations(self.annotator).note().get("complete"):
-            return self
-        asking = dataclasses.replace(self.asking, provider=self.asking.make_provider())
-        return dataclasses.replace(self, asking=asking)
-
-    def label(self, run: Run, embed: Callable[[], str], tell: Say, *, again: bool = False) -> str:
-        """Label the run, which the caller holds, and return the annotator's name.
-
-        `embed` runs the extractor and returns its name; it is called where texts are routed.
-        `again` asks once more what failed in a labelling that is finished.
-        """
-        # Labels of the user's own are not overwritten by a model's
-        if run.texts.note().get("labelled"):
-            raise OptionError(
-                "the texts came with labels of the people in them, so no labeler is asked. Leave "
-                "the labeler out, or import the texts without those columns."
-            )
-        embedded, share = (None, 1.0) if self.share is None else (embed(), self.share)
-        stage = label_run(
-            run, self.asking, embedded=embedded, share=share, again=again, locale=self.locale
-        )
-        tell(f"labels: {labelling_sentence(stage.note()['labelling'])}")
-        return self.annotator
 
 
 def labelling_of(
@@ -369,7 +427,11 @@ def labelling_of(
     """
     check_choice("labeler", labeler, tuple(LABELERS))
     check_count("labeler_samples", samples, minimum=1)
-    people.check_share(share)
+    if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 < share <= 1:
+        raise OptionError(
+            "route_share is the fraction of the texts that goes to the model, above 0 and at most "
+            f"1, such as 0.2; got {share!r}."
+        )
     check_settings(settings, "a labeler")
     if labeler in ("embedded", "reader") and model is not None:
         raise OptionError(
@@ -385,35 +447,4 @@ def labelling_of(
             "as openai:gpt-5-mini (--labeler-model in an audit, else --model; labeler_model=)."
         )
     asking = asking_of(model, settings, "a labeler", samples)
-    return Labelling(asking, share if labeler == "routed" else None)
-
-
-def labelling_of_options(
-    options: Any, settings: Mapping[str, Any] | None = None
-) -> Labelling | None:
-    """Return the labelling of an audit's options, as `labelling_of`; None where they have none."""
-    # Studies of news or scores have no characters to label
-    if not hasattr(options, "labeler"):
-        return None
-    how = options.labeler_samples, options.route_share, settings
-    labelling = labelling_of(options.labeler, options.labeler_model, *how)
-    return labelling and dataclasses.replace(labelling, locale=options.locale)
-
-
-def label_texts_of(run: Run, labelling: Labelling | None, tell: Say) -> dict[str, Any]:
-    """Label the texts of a run, which the caller holds, and return what the stage notes.
-
-    The texts are routed by the extractor `people`, with the locale of the run. What failed before
-    is asked again.
-    """
-    if labelling is None:
-        raise OptionError("the embedded labeler asks no model.")
-    settings = run.settings() if run.settings_path.is_file() else {}
-    locale = settings.get("options", {}).get("locale")
-
-    def embed() -> str:
-        local = None if locale is None else load_locale(locale).mark()
-        return str(annotate_run(run, LABELERS["embedded"], settings=local).note()["annotator"])
-
-    name = dataclasses.replace(labelling, locale=locale).label(run, embed, tell, again=True)
-    return {"annotator": name, **labelling_of_run(run, name)}
+    return Labelling(asking, share=share if labeler == "routed" else None)
