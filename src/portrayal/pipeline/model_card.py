@@ -25,7 +25,7 @@ from portrayal.report.view import (
     q_of,
     strength_of,
 )
-from portrayal.report.words import group_label
+from portrayal.report.words import group_label, values_of
 from portrayal.run import Run, write_atomically
 from portrayal.run.manifest import MISSING, Problem
 from portrayal.shown import markdown, markdown_table
@@ -178,12 +178,8 @@ def _readers(view: View) -> Iterator[Said]:
 
 
 def _groups(view: View) -> Iterator[Said]:
-    values: dict[str, dict[str, None]] = {}
-    for e in _judged(view):
-        for name, value in e.group.items():
-            values.setdefault(name, {})[value] = None
-    for name, group_values in values.items():
-        shown_values = list(group_values)[:20] + ["others"] * (len(group_values) > 20)
+    for name, group_values in values_of(e.group for e in _judged(view)).items():
+        shown_values = group_values[:20] + ["others"] * (len(group_values) > 20)
         sentence = f"Groups by {name.replace('_', ' ')}: {fmt.listed(shown_values)}."
         yield sentence, "estimates.parquet", ()
 

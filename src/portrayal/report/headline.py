@@ -424,6 +424,9 @@ def facts(e: Estimate) -> dict[str, object]:
     }
 
 
+_OF_REACH = ("question", "statistic", "size", "comparisons")
+
+
 def as_facts(view: View, lead: Headline, findings: Sequence[Finding]) -> dict[str, object]:
     """Return the headline with findings and candidates, JSON-like, by `schema("findings")`.
 
@@ -438,10 +441,8 @@ def as_facts(view: View, lead: Headline, findings: Sequence[Finding]) -> dict[st
         "sentence": lead.sentence or (findings[0].headline + "." if findings else ""),
         "detectable": [
             {
-                "question": reach.question,
-                "statistic": reach.statistic,
-                "size": reach.size,
-                "comparisons": reach.comparisons,
+                name: getattr(reach, name)
+                for name in ("question", "statistic", "size", "comparisons")
             }
             for reach in lead.detectable
         ],

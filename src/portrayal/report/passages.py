@@ -222,15 +222,6 @@ EACH = 3
 """Passages for each word."""
 
 
-@dataclass(frozen=True)
-class Marked:
-    """A passage: what stands before the word, the word, and what follows."""
-
-    before: str
-    word: str
-    after: str
-
-
 def words_page(
     compared: Sequence[WordComparison],
     documents: Documents,
@@ -286,7 +277,8 @@ def words_page(
 
 def _passages(
     c: WordComparison, documents: Documents, word: MarkedWord, has: Any, scope: Scope
-) -> list[Marked]:
+) -> list[tuple[str, ...]]:
+    """Passages that are drawn of a word: what stands before it, the word, and what follows."""
     # Passages of the compared texts only, not of those they are compared with.
     inside = has if c.members is None else has[c.members[has]]
     # A stream of its own for each word: more words do not change the passages of others.
@@ -301,5 +293,5 @@ def _passages(
         start, end = place
         before = ("… " if start > AROUND else "") + text[max(0, start - AROUND) : start]
         after = text[end : end + AROUND] + (" …" if len(text) > end + AROUND else "")
-        marked_passages.append(Marked(visible(before), visible(text[start:end]), visible(after)))
+        marked_passages.append(tuple(map(visible, (before, text[start:end], after))))
     return marked_passages
