@@ -111,7 +111,7 @@ class GroupWordTable:
                     written = phrase if phrase in source.as_written else ""
                     place = (context.holds, bool(context.where)) if context else ()
                     # The rarest word of each form tells whether a text need be read at all
-                    for words in _forms(phrase, plurals=source.plural):
+                    for words in sorted(_forms(phrase, plurals=source.plural)):
                         entry = Entry(groups.index(group), len(words), written, *place)
                         self.words.add(lexicon, words, entry)
                         self.telling.add(max(words, key=_rarity))
