@@ -25,7 +25,11 @@ def project_labels(project: Project) -> Labels:
         return Labels((), names, 0, str(project.folder))
     with closing(Store(project.codes_path)) as store:
         # The store may hold answers about texts of another draw
-        by = {who: answers for who, answers in store.standing().items() if who[0] in place}
+        by = {
+            labelled: answers
+            for labelled, answers in store.standing().items()
+            if labelled[0] in place
+        }
     rows: list[Label] = []
     started = 0
     for (item_id, rater), answers_of in sorted(by.items(), key=lambda p: (place[p[0][0]], p[0][1])):

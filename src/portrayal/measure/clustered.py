@@ -526,10 +526,10 @@ def corrected_estimate(
     # What holds of these very texts alone stands beside what holds of prompts like these.
     if result.here is not None:
         numbers |= {"low_here": float(result.here[0][i]), "high_here": float(result.here[1][i])}
-    part, whole = (hand.sums.sums[k::2].sum(1)[:, i] for k in (0, 1))
+    part, base = (hand.sums.sums[k::2].sum(1)[:, i] for k in (0, 1))
     if scale != 1.0:
         numbers |= {"share": value / scale, "baseline": 1.0 / scale, "count": float(part[0])}
-    for role, n, of in zip(hand.roles, part, whole, strict=False):
+    for role, n, of in zip(hand.roles, part, base, strict=False):
         numbers |= {f"count_{role}": float(n), f"n_{role}": float(of)}
     details |= {name: x for name, x in numbers.items() if np.isfinite(x)}
     common |= {"instruments": instruments, "status": result.status(i, test=tested) | status}

@@ -183,7 +183,7 @@ def mitigate_agency(
         read = partial(read_agency, classify=classify)
         all_rounds, stopped = rewrite(passages, read, ask, rounds=rounds, say=say)
         # Edits of all rounds together; each round is told as well
-        edits = sum((Counter(done.edits) for done in all_rounds), Counter[str]())
+        edits = sum((Counter(one_round.edits) for one_round in all_rounds), Counter[str]())
         facts = {
             # Its name alone: paths say whose machine it was
             "source": Path(source).name if isinstance(source, (str, Path)) else "the table",
@@ -195,7 +195,7 @@ def mitigate_agency(
                 "refused": sum(edits.values()),
                 "refused_by_reason": {name: n for name, n in sorted(edits.items()) if n},
             },
-            "rounds": [asdict(done) for done in all_rounds],
+            "rounds": [asdict(one_round) for one_round in all_rounds],
             "stopped": stopped,
         }
         lines = []
@@ -301,27 +301,27 @@ def rewrite(
     times_asked: Counter[tuple[int, str]] = Counter()
     all_rounds: list[RewriteRound] = []
     for number in range(1, rounds + 1):
-        chosen = {i: passage for i, passage in enumerate(passages) if passage.communal}
-        if not chosen:
+        communal = {i: passage for i, passage in enumerate(passages) if passage.communal}
+        if not communal:
             return all_rounds, DONE
-        n_communal = sum(len(passage.communal) for passage in chosen.values())
+        n_communal = sum(len(passage.communal) for passage in communal.values())
         prompts = {}
-        for i, passage in chosen.items():
+        for i, passage in communal.items():
             words = rewrite_prompt(passage.text, len(passage.spans), passage.communal)
             prompts[i] = prompt_of(words, times_asked[i, words])
             times_asked[i, words] += 1
         replies = ask(prompts.values())
         edits: Counter[str] = Counter()
-        for i, passage in chosen.items():
+        for i, passage in communal.items():
             edits += _edited(passage, replies.get(prompts[i].prompt_id, ()))
-        outcomes = Counter(passage.outcome for passage in chosen.values())
+        outcomes = Counter(passage.outcome for passage in communal.values())
         # Only what changed is read again: classifying is what takes time
-        read([passage for passage in chosen.values() if passage.outcome == EDITED])
+        read([passage for passage in communal.values() if passage.outcome == EDITED])
         all_rounds.append(
             RewriteRound(dict(sorted(outcomes.items())), n_communal, dict(sorted(edits.items())))
         )
         say(
-            f"round {number}: {n_communal:,} sentences of {len(chosen):,} texts, "
+            f"round {number}: {n_communal:,} sentences of {len(communal):,} texts, "
             f"{edits['applied']:,} edits applied"
         )
         # The same texts would be asked again, and paid for
@@ -342,7 +342,7 @@ def _edited(passage: MitigatedText, replies: Sequence[Reply]) -> Counter[str]:
     if not answers:
         passage.outcome = next(iter(reasons))
         return counts
-    done = apply_edits(
+    edited = apply_edits(
         passage.text,
         passage.spans,
         passage.communal,
@@ -350,11 +350,11 @@ def _edited(passage: MitigatedText, replies: Sequence[Reply]) -> Counter[str]:
         agency_sentences,
         passage.names,
     )
-    passage.outcome = EDITED if done.applied else ALL_REFUSED
-    passage.text = done.text
-    passage.changed |= done.changed
-    counts["applied"] = len(done.applied)
-    return counts + done.refused
+    passage.outcome = EDITED if edited.applied else ALL_REFUSED
+    passage.text = edited.text
+    passage.changed |= edited.changed
+    counts["applied"] = len(edited.applied)
+    return counts + edited.refused
 
 
 def rewrite_prompt(text: str, n_sentences: int, communal: Collection[int]) -> str:

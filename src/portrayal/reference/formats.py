@@ -210,8 +210,10 @@ def shares_of(
         # As the user's file spells it; `OTHER` for blank cells, "other" and "unknown"
         labels = {label: normalize("NFC", label.strip()) for label in dict.fromkeys(cells.group)}
         meaning = {
-            label: OTHER if not own or (race_group(own) == OTHER and not own.isdigit()) else own
-            for label, own in labels.items()
+            label: OTHER
+            if not meaning or (race_group(meaning) == OTHER and not meaning.isdigit())
+            else meaning
+            for label, meaning in labels.items()
         }
         size: dict[str, float] = {}
         for label, n in zip(cells.group, people.tolist(), strict=True):

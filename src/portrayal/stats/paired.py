@@ -167,9 +167,9 @@ def paired_changes(
         SAME
         if alike and count
         else NO_VALUE
-        if not known
+        if not is_known
         else too_few_prompts(int(count)) or ("" if has_spread else NO_SPREAD)
-        for known, alike, has_spread, count in zip(
+        for is_known, alike, has_spread, count in zip(
             np.isfinite(value), same, varies, n_prompts, strict=True
         )
     ]

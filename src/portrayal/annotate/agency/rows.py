@@ -138,7 +138,7 @@ def _annotator(settings: Mapping[str, Any], *, masked: bool) -> Work:
     """Return the function that annotates the rows of a shard."""
     classify = _classifier(settings, masked=masked)
     names = settings.get("beside", {})
-    others = [load_classifier(name, masked) for name in names if name != WITHOUT_NEITHER]
+    classifiers = [load_classifier(name, masked) for name in names if name != WITHOUT_NEITHER]
     neither = shipped(masked, "neither") if WITHOUT_NEITHER in names else None
 
     def work(rows: Sequence[Row], strata: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
@@ -155,7 +155,7 @@ def _annotator(settings: Mapping[str, Any], *, masked: bool) -> Work:
             by_checkpoint = classify.each(read)
         else:
             by_checkpoint = classify(read)[:, 1][None]
-        readings = [classifier(read)[:, 1] for classifier in others]
+        readings = [classifier(read)[:, 1] for classifier in classifiers]
         if neither is not None:
             # Neither agentic nor communal: the sentence is left out of that reading
             readings.append(np.where(neither(read)[:, 1] >= 0.5, np.nan, mean_of(by_checkpoint)))

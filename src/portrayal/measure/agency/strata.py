@@ -436,13 +436,13 @@ def _movers(
         return Movers(rows, cell[first], block, shuffled, chance)
     # Names move as wholes, with what is not that of their block, which stays where it is
     (total, count), within = (x.reshape(2, -1, len(first)) for x in (rows, expected))
-    own = np.concatenate([total - divide_or_zero(*within) * count, count])
+    between = np.concatenate([total - divide_or_zero(*within) * count, count])
     kinds = {WITHIN: names[read][first], STRATUM: texts.blocks[STRATUM][read][first]}
     pairs = kinds[WITHIN] * n_cells + cell[first]
     of_name, mover = np.unique(pairs, return_index=True, return_inverse=True)[1:]
     name_cell = cell[first][of_name]
     shuffled, block = block_of_units(kinds, mover, of_name, name_cell)
-    sums_of_names = sums_by(mover, len(of_name), own.T).T
+    sums_of_names = sums_by(mover, len(of_name), between.T).T
     return Movers(sums_of_names, name_cell, block, f"{shuffled}, names as wholes", chance)
 
 

@@ -124,12 +124,12 @@ def _read(name: str, file: DataFile) -> CueList:
         entry = {"name": row["group"], "terms": [{"term": term, "variants": spellings}]}
         table.setdefault("groups", []).append(entry)
     record = replace(file, table=table).record(_CueFile)
-    listed = [
+    rows = [
         (group.name, _ListedTerm(term) if isinstance(term, str) else term)
         for group in record.groups
         for term in group.terms
     ]
-    cues = (Cue(group, **vars(term)) for group, term in listed)
+    cues = (Cue(group, **vars(term)) for group, term in rows)
     return _checked(name, record.title or name, record.source or file.name, cues, file.name)
 
 

@@ -117,10 +117,10 @@ class Crossed:
         `groups` are some of the groups, shape (n_groups,).
         """
         # A text that one of the sources cannot tell would count as one without the group
-        known = self.both_known[inside, np.newaxis].astype(np.float64)
-        shown = self.group.indicators[inside, groups] * known
-        score = np.tile(self.attribute.indicators[inside], (1, shown.shape[1]))
-        members = np.repeat(shown, len(self.attribute.keys), axis=1), known
+        is_known = self.both_known[inside, np.newaxis].astype(np.float64)
+        in_group = self.group.indicators[inside, groups] * is_known
+        score = np.tile(self.attribute.indicators[inside], (1, in_group.shape[1]))
+        members = np.repeat(in_group, len(self.attribute.keys), axis=1), is_known
         return ScoredUnits(self.rows.prompt[inside], self.rows.count[inside], score, members)
 
     def sums(self, stratum: GroupStratum, clusters: IntArray) -> FloatArray:

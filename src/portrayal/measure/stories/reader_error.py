@@ -202,8 +202,8 @@ class ReaderErrors:
             draws = self._drawn(self._kept["people", place], stratum, (*place, part))
             misread, races = self.misread(e)[part], self.tally.races
             self._kept[*place, part] = tuple(
-                _ratios(draws, races, how) if laden else _shares(draws, how)
-                for how in (None, misread)
+                _ratios(draws, races, confusion) if laden else _shares(draws, confusion)
+                for confusion in (None, misread)
             )
         read, corrected = self._kept[*place, part]
         return read[tuple(e.group.values())], corrected[tuple(e.group.values())]
@@ -290,8 +290,8 @@ def _subsets_of(tally: Tally, n_prompts: int, draws: int, scope: Scope) -> Float
         else:
             rng = scope.rng("swaps", str(n_prompts))
             packed = rng.integers(0, 256, size=(draws, -(-n_prompts // 8)), dtype=np.uint8)
-            drawn = np.unpackbits(packed, axis=1)[:, :n_prompts]
-            subsets = np.concatenate([np.zeros((1, n_prompts)), drawn])
+            is_drawn = np.unpackbits(packed, axis=1)[:, :n_prompts]
+            subsets = np.concatenate([np.zeros((1, n_prompts)), is_drawn])
         tally.cache[key] = subsets.astype(np.float64)
     rows: FloatArray = tally.cache[key]
     return rows

@@ -138,12 +138,14 @@ def _described(tokens: Tokens, phrase: Phrase, names: Mapping[int, int]) -> int:
     # "has a son, Karl.", "the girl, Wanda, said"
     kin = kin or (phrase.kind == "a" and low[i] in en.KIN and low[i + 3 : i + 4] == ["."])
     kin = kin or (phrase.kind == "the" and low[i + 3 : i + 4] == [","])
-    named = after in en.NAMING or (after == "," and (kin or before in ("as", ".", "\n")))
-    named = named or (phrase.kind != "" and after in en.COPULAS - {"'s"})  # "The only man was Ivo"
+    is_naming = after in en.NAMING or (after == "," and (kin or before in ("as", ".", "\n")))
+    is_naming = is_naming or (
+        phrase.kind != "" and after in en.COPULAS - {"'s"}
+    )  # "The only man was Ivo"
     name_at = -1
     if i + 1 in names:
         name_at = i + 1
-    elif i + 2 in names and named:
+    elif i + 2 in names and is_naming:
         name_at = i + 2
     elif before in (",", "(", "—", "–") and start - 2 in names and (phrase.kind or after == "of"):
         name_at = start - 2

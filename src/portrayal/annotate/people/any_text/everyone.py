@@ -123,8 +123,8 @@ def _mention(
             break
         opens -= 1
         titles.append(words[opens])
-    beside = closes + 1 < len(words) and _beside(text, words, closes, "")
-    behind = words[closes + 1] if beside else None
+    stands_beside = closes + 1 < len(words) and _beside(text, words, closes, "")
+    behind = words[closes + 1] if stands_beside else None
     # What stands behind is an honorific, or else, with a capital, the surname
     honoured = behind is not None and name_key(behind.group()) in local.honorifics
     surname = behind if behind and not honoured and behind.group()[0].isupper() else None

@@ -211,8 +211,8 @@ def place_in_text(tokens: Tokens, first: int, end: int) -> str:
     # A name that is a line: it speaks the next one, or the text is about it
     is_line = low[behind : behind + 1] == ["\n"] and low[behind + 1 : behind + 2] != ["\n"]
     opens = not first or low[max(0, first - 2) : first] == ["\n", "\n"]
-    named = is_line and opens and behind + 1 < len(low) and en.is_given(low[end - 1])
-    return "line" if named else ""
+    is_named = is_line and opens and behind + 1 < len(low) and en.is_given(low[end - 1])
+    return "line" if is_named else ""
 
 
 def _run_features(text: str, tokens: Tokens, run: candidates.Candidate) -> Iterator[str]:

@@ -161,8 +161,8 @@ class WeighedStory:
             name = None if person is None else person.first
             spans.sort(key=attrgetter("start"))
             rounded = [round(number, 4) for number in (sure * own_chance, sure, sure_gender)]
-            shown = gender or UNSPECIFIED
-            people.append(Character(name, shown, references, tuple(spans), *rounded))
+            shown_gender = gender or UNSPECIFIED
+            people.append(Character(name, shown_gender, references, tuple(spans), *rounded))
         return people[0], people[1] if len(people) == 2 else None
 
 

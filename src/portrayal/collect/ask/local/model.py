@@ -71,8 +71,8 @@ class Gatherer(Generic[Item, Result]):
             if len(self._waiting) < self._size:
                 await asyncio.sleep(self._window)
             n = min(self._size, len(self._waiting))
-            taken = [self._waiting.popleft() for _ in range(n)]
-            self._batch = [pair for pair in taken if not pair[1].done()]  # its caller still waits
+            batch = [self._waiting.popleft() for _ in range(n)]
+            self._batch = [pair for pair in batch if not pair[1].done()]  # its caller still waits
             items = [item for item, _ in self._batch]
             results: Sequence[Result | Exception]
             try:
