@@ -79,6 +79,28 @@ def test_charts_are_valid(sides: tuple[Side, Side]) -> None:
             assert ElementTree.fromstring(figure.svg).get("width")
 
 
+def test_values_and_changes_stand_level_with_their_group(sides: tuple[Side, Side]) -> None:
+    found = portrayal.compare(*sides)
+    stated = [row for row in found.rows if row.stated]
+    rows = [*stated, *(replace(row, strata={**row.strata, "domain": "Love"}) for row in stated)]
+    (figure,) = (f for f in dumbbells(rows, ("a", "b"), 0.95) if "epresentation" in f.title)
+    labels, dots = set[float](), set[float]()
+
+    def walk(element: ElementTree.Element, y: float) -> None:
+        moved = re.search(r"translate\([^,]+,([^)]+)\)", element.get("transform", ""))
+        y += float(moved[1]) if moved else 0.0
+        if element.tag.endswith("circle"):
+            dots.add(round(y + float(element.get("cy", "nan"))))
+        if element.get("text-anchor") == "end":
+            labels.add(round(y + float(element.get("y", "nan")) - 4))
+        for child in element:
+            walk(child, y)
+
+    walk(ElementTree.fromstring(figure.svg), 0.0)
+    assert dots <= labels
+    assert len(dots) > 2
+
+
 def test_odd_numbers_have_a_page(sides: tuple[Side, Side], tmp_path: Path) -> None:
     """Infinite bounds, no margin, values of 0 and None, and nothing that may be stated at all."""
     found = portrayal.compare(*sides)

@@ -174,6 +174,7 @@ def test_what_comes_nearest_stands_in_a_table_on_the_first_screen(make_run: Make
     )
     row = "Black people in stories about work: share 0.53 0.31–0.93 0.001 0.20"
     assert said.count(row) == 1
+    assert re.search(r"[0-9,]+ prompts, [0-9,]+ texts", said.partition(row)[2])
     assert "Black in Love" not in said.partition("What cannot be said")[0]
     assert [each.first for each in first_screen(view).findings] == [sure]
 

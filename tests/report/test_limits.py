@@ -100,10 +100,16 @@ def test_nothing_is_wider_than_the_page(
     browser.execute_async_script("setTimeout(arguments[0], 200)")
     wide = browser.execute_script(
         "return [document.documentElement.scrollWidth, ...[...document.querySelectorAll("
-        "'.chart, .glance svg')].filter(e => e.checkVisibility()).map("
+        "'.chart')].filter(e => e.checkVisibility()).map("
         "e => e.getBoundingClientRect().right)]"
     )
     assert max(wide) <= width
+    # A chart scrolls within its place on a phone: shrunk to it, nobody could read it.
+    shrunk = browser.execute_script(
+        "return [...document.querySelectorAll('.chart svg')].filter(e => e.checkVisibility())"
+        ".map(e => e.getBoundingClientRect().width / e.getAttribute('width'))"
+    )
+    assert min(shrunk, default=1.0) > 0.7
 
 
 @pytest.mark.parametrize("name", matrix(PAGES))

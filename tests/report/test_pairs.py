@@ -14,9 +14,10 @@ from matched_pairs import pairs
 from portrayal.annotate.exchange import exchange_of
 from portrayal.annotate.scores import TEXT_SCORES
 from portrayal.report import write_report
-from portrayal.report.figures.generic import figures
+from portrayal.report.figures.generic import figures, glance
 from portrayal.report.first import finding_facts, first_screen
 from portrayal.report.formats import difference
+from portrayal.report.page import render
 from portrayal.report.view import View
 from portrayal.studies.pairs.texts import PER_SERIES, PairText, differing, pairs_of
 from support import vouch_again
@@ -55,6 +56,18 @@ def view(tmp_path_factory: pytest.TempPathFactory) -> View:
     by_pair = {row["pair"]: row for row in rows[::2]}
     rows = [row | {k: by_pair[row["pair"]][k] for k in ("source", "kind")} for row in rows]
     return audit(tmp_path_factory.mktemp("pairs") / "run", rows, by=["kind"])
+
+
+def test_the_chart_has_the_model_of_the_findings_with_its_intervals(view: View) -> None:
+    scores = [f for f in first_screen(view).findings if "score" in f.first.strata]
+    chart = glance(view, scores)
+    assert chart is not None
+    assert dict(chart.legend)["dot"] == "lean: value and interval"
+    assert dict(chart.legend)["small"] == "other models"
+
+
+def test_the_page_does_not_say_that_models_are_pooled(view: View) -> None:
+    assert "together; the figures show each" not in render(view)
 
 
 def test_each_model_and_score_is_a_finding(view: View) -> None:

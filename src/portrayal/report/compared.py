@@ -419,11 +419,11 @@ def _chart(rows: Sequence[Change], level: float) -> Panel:
                 replace(mark, look=look, value=row.change, bounds=bounds, null=panels.finite(none))
             )
         order = list(dict.fromkeys(map(_label, of_place)))
+        one = panels.dots(of_values, order, value_axis, width=290)
+        two = panels.dots(of_changes, order, change_axis, width=190, labels=False)
+        # One title over both, so that the rows of the two stand level.
         title = short(place, 60) if len(by_place) > 1 else ""
-        one = panels.dots(of_values, order, value_axis, width=290, title=title)
-        heading = " " if title else ""
-        two = panels.dots(of_changes, order, change_axis, width=190, labels=False, title=heading)
-        charts.append(svg.tiled((one, two), 2, 18))
+        charts.append(svg.headed(svg.tiled((one, two), 2, 18), title, indent=one.width - 300))
     return svg.tiled(charts)
 
 

@@ -100,7 +100,7 @@ class Hypothesis:
         times = None if self.prompts is None else self.prompts / max(e.n_clusters, 1)
         needed = "too many" if times is None else clusters_of(e, times, self.noun)
         if times is not None and e.n_texts and e.population != THESE:
-            needed += f", {fmt.count(times * e.n_texts)} texts"
+            needed += f", {fmt.count(math.ceil(times * e.n_texts))} texts"
         return (
             self.label,
             fmt.number(e.value, self.form),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import portrayal.report.about as about
 import portrayal.report.coding as coded
 from portrayal.collect.tables import inert
-from portrayal.records import ERROR_VALUE
+from portrayal.records import ALL, ERROR_VALUE
 from portrayal.registry import described
 from portrayal.report.figures.figure import NUMBERS, Figure
 from portrayal.report.figures.generic import figures
@@ -217,6 +217,7 @@ def _filled_page(view: View, brief: bool) -> tuple[str, dict[str, str]]:
     title = study.title if study else str(view.settings.get("study", "Audit"))
     models = about.models_line(view) or "no model named"
     paper = study.paper if study else ""
+    pooled = any(e.strata.get("model") == ALL for e in view.estimates)
     fields = {
         "brand": "audit report",
         "title": title,
@@ -225,7 +226,7 @@ def _filled_page(view: View, brief: bool) -> tuple[str, dict[str, str]]:
         "paper": paper,
         "question": study.question if study else "",
         "models": [short(model, 60) for model in view.models],
-        "main": short(view.called(view.main), 60),
+        "main": short(view.called(ALL), 60) if len(view.models) > 1 and pooled else "",
         "facts": about.facts(view),
         "readable": about.readable(view),
         "wording": report.wording,

@@ -447,13 +447,11 @@ def shared_axis(declared: Declared, rows: Rows) -> Axis:
     first = next((e for e in valued if e.study != PRINTED), rows[0])
     title = declared.axis or measure_title(first.strata.get("of", first.measure))
     ends: list[float | None] = [_scale(e) * (e.value or 0.0) for e in valued]
-    bounds = (b for e in valued for b in (e.interval, e.null) if b and not math.isnan(b.low))
-    of_bounds = [x for b in bounds for x in (b.low, b.high)]
+    bounds = ((e, b) for e in valued for b in (e.interval, e.null) if b and not math.isnan(b.low))
+    ends += [_scale(e) * x for e, b in bounds for x in (b.low, b.high)]
     form = form_of(first)
     if first.statistic == "ratio":
-        return Axis.ratio([*ends, *of_bounds], f"{title} (log scale)")
-    scaled = _scale(first)
-    ends += [scaled * x for x in of_bounds]
+        return Axis.ratio(ends, f"{title} (log scale)")
     if any(TEXT_SD in e.details for e in valued):
         return Axis.linear(ends, "standard deviations of the texts", line=0.0)
     form = "share" if form in SHARES else form if form == "points" else ""

@@ -7,9 +7,9 @@ from dataclasses import replace
 import portrayal.report.figures.names as names
 import portrayal.report.figures.panels as panels
 import portrayal.report.formats as fmt
-from portrayal.records import BASIS, WEIGHTED, Estimate
+from portrayal.records import BASIS, TEXT_SD, WEIGHTED, Estimate
 from portrayal.reference.labels import strata_parts
-from portrayal.registry import described
+from portrayal.registry import described, form_of
 from portrayal.report.figures.declared import (
     Declared,
     default,
@@ -128,33 +128,42 @@ LEAST, MOST = 2, 5
 def glance(view: View, findings: Sequence[Finding]) -> Figure | None:
     """Return the chart of the numbers behind the findings; None where there are few.
 
-    Only numbers of the first one's statistic share an axis.
+    Only numbers of the first one's unit share an axis. A finding of one model has its dot and
+    interval, where no number of all models is beside it.
     """
-    kind = findings[0].first.statistic if findings else ""
-    # Ratios and differences have no common axis; the first finding decides.
-    findings = [finding for finding in findings if finding.first.statistic == kind][:MOST]
+    findings = [f for f in findings if _unit(f.first) == _unit(findings[0].first)][:MOST]
     if len(findings) < LEAST:
         return None
     firsts = [finding.first for finding in findings]
+    kind = firsts[0].statistic
     title = "← less · times · more →" if kind == "ratio" else "difference"
     declared = Declared(measures=(), axis=title)
+    by_model = replace(declared, rows=("model",))
     axis = shared_axis(declared, firsts)
-    rows = [_label(e) for e in firsts]
+    # The legend names one model, and each row its own where they are of several.
+    models = [view.called(e.strata.get("model", view.main)) for e in firsts]
+    several = len(set(models)) > 1
+    rows = [_label(e, m if several else "") for e, m in zip(firsts, models, strict=True)]
     marks = [
         mark
         for first, row in zip(firsts, rows, strict=True)
         for e in view.by_measure[first.measure]  # the same number of every model
         if e.group == first.group and place_of(e) == place_of(first)
-        for mark in marks_of(view, declared, e if e.id != first.id else first, row, {})
+        for mark in (
+            marks_of(view, by_model, first, row, {})
+            if e.id == first.id
+            else marks_of(view, declared, e, row, {})
+        )
     ]
     chart = panels.dots(marks, list(dict.fromkeys(rows)), axis, width=500, height=40)
     sentences = " ".join(f"{finding.headline}." for finding in findings)
     looks = {mark.look for mark in marks}
+    writer = "" if several else f"{models[0]}: "
     # In plain words, as whoever opens the page reads them first.
     words = {
-        "dot": f"{view.called(view.main)}: {'ratio' if kind == 'ratio' else 'value'} and interval",
+        "dot": f"{writer}{'ratio' if kind == 'ratio' else 'value'} and interval",
         "ring": "the same, not established",
-        "small": "each model",
+        "small": "each model" if view.called(view.main) in models else "other models",
         "diamond": "as read, before the correction",
     }
     legend = [(look, text) for look, text in words.items() if look in looks]
@@ -163,13 +172,19 @@ def glance(view: View, findings: Sequence[Finding]) -> Figure | None:
     return Figure("glance", "At a glance", sentences, "", chart, empty, tuple(legend))
 
 
-def _label(e: Estimate) -> str:
-    """The group over its place and measure, as two lines."""
+def _unit(e: Estimate) -> tuple[str, str]:
+    """What numbers share that stand on one axis; scores of several scales have that of texts."""
+    return e.statistic, TEXT_SD if TEXT_SD in e.details else form_of(e)
+
+
+def _label(e: Estimate, model: str) -> str:
+    """The group over its model, place and measure, as two lines."""
     place, manner = strata_parts(e.strata, e.group)
     component = described(e.measure)
     brief = component.brief if component is not None else ""
     # "against census-2011" says by itself that a share is compared with a baseline.
     title = [] if "population" in e.strata else [brief or measure_title(e.measure)]
     first_line = group_label(e.group) if e.group else capital(title.pop())
-    second_line = ", ".join([*(short(value, 24) for value in place), *title, *manner])
+    places = [short(value, 24) for value in (model, *place) if value]
+    second_line = ", ".join([*places, *title, *manner])
     return f"{first_line}{LINE}{second_line}"

@@ -37,8 +37,8 @@ _WIDTHS = {
 
 
 def text_width(text: str, size: float) -> float:
-    """Return the width of a text in pixels, about."""
-    return 1.03 * size * sum(_WIDTHS.get(letter, 0.56) for letter in text)
+    """Return the width of a text in pixels, about, in the widest of usual fonts (DejaVu Sans)."""
+    return 1.13 * size * sum(_WIDTHS.get(letter, 0.56) for letter in text)
 
 
 def _number(value: float) -> str:
