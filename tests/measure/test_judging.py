@@ -8,7 +8,7 @@ import pytest
 import portrayal
 from command import invoke
 from measure.test_by_hand import FACTOR, QUICK, of_many_prompts, table
-from portrayal.measure.judging import judge_card
+from portrayal.measure.judging import AgreedShare, judge_card
 from portrayal.raters import read_hand_labels
 from portrayal.run import Run
 
@@ -58,3 +58,10 @@ def test_the_command_prints_the_card(run: Run, hand: str) -> None:
     assert "faith: 300 labels by one rater" in shown.stdout
     assert "It finds" in shown.stdout
     assert '"recall"' in invoke(*asked, "--format", "json").stdout
+
+
+def test_where_both_say_one_thing_of_all_there_is_no_kappa() -> None:
+    weight = np.array([0.39464882943143814, 0.1, 0.7] * 10)
+    prompt = np.array([f"p{i}" for i in range(30)])
+    kappa = AgreedShare.of_kappa([["none"] * 30] * 2, weight, prompt, 0.95)
+    assert np.isnan([kappa.value, kappa.low, kappa.high]).all()

@@ -365,7 +365,9 @@ def judge(
         cells = [(*key, shown(card.recall[key]), shown(card.precision[key])) for key in card.recall]
         parts.append((("people say", by or "", "found", "of what it says right"), cells))
         kappas = (
-            f"{part} {x.value:.2f}".strip() + f" ({x.low:.2f}–{x.high:.2f})" * (x.low == x.low)
+            f"{part} {x.value:.2f} ({x.low:.2f}–{x.high:.2f})".replace(" (nan–nan)", "")
+            .replace("nan", "–")
+            .strip()
             for part, x in card.kappa.items()
         )
         parts += [f"kappa beyond chance: {', '.join(kappas)}", *card.sentences]

@@ -299,11 +299,11 @@ def hand_marks(
         refused |= {side + row["text_id"] for row in texts if row["outcome"] == "refused"}
     rows, truth = [], []
     # What people say, as numbers on the scale of the field.
+    values = {label: marks.number(label) for label in table.answers[field]}
+    if strange := [label for label, value in values.items() if np.isnan(value)]:
+        words = f"{', '.join(marks.words)}, or a number from {marks.low:g} to {marks.high:g}"
+        raise DataError(f"{table.path}: of {field} expected {words}; got {strange[0]!r}.")
     for (name, unit), label in table.labels[field].items():
-        value = marks.number(label)
-        if np.isnan(value):
-            words = f"{', '.join(marks.words)}, or a number from {marks.low:g} to {marks.high:g}"
-            raise DataError(f"{table.path}: of {field} expected {words}; got {label!r}.")
         if unit and not sentences:
             raise DataError(
                 f"{table.path}: {name!r}: of {field} whole texts are labelled here, and the column "
@@ -312,7 +312,7 @@ def hand_marks(
         of_text = by_name[name]
         place = position[of_text["side"] + of_text["text_id"]]
         rows.append({**of_text, "position": place, "named": name, "unit": unit})
-        truth.append(value)
+        truth.append(values[label])
     n_texts = sum(not name.startswith(ORIGINAL) for name in position)
     weight = table.weights(field, table.labels[field], n_texts / len(by_name))
     # In the order of the run, so that sums do not depend on that of the labels

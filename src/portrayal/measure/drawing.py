@@ -114,7 +114,7 @@ def field_for(run: Run, query: str) -> str:
         matches = factors
     if len(matches) != 1:
         raise OptionError(
-            f"--for {query!r} names {len(matches) or 'no'} fields that people can label; name one "
+            f"{query!r} names {len(matches) or 'no'} fields that people can label; name one "
             f"of {', '.join(fields)}."
         )
     return matches[0]

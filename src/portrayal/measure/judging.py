@@ -74,7 +74,8 @@ class AgreedShare:
         mine, theirs = (np.bincount(side, by, len(names)) for side in (one, two))
         # Agreement is inferred; that of chance moves with the labels' shares, and hardly.
         chance = float(mine @ theirs)
-        beyond = 1.0 - chance if chance < 1 else np.nan
+        # A chance that misses 1 by rounding would give a kappa of any size
+        beyond = 1.0 - chance if 1.0 - chance > 1e-12 else np.nan
         same = cls.of((one == two)[mask], weight[mask], prompt[mask], level)
         # Kappa is linear in agreement, so its interval is that of agreement, moved and stretched.
         value, low, high = ((x - chance) / beyond for x in (same.value, same.low, same.high))

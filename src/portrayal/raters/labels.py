@@ -310,6 +310,9 @@ class HandTable:
         Field → who labelled it.
     unsettled
         Field → units of which no label has more than half of the raters; they are left out.
+    answers
+        Field → what any rater says of any unit, so that what no field has is refused wherever it
+        stands.
     """
 
     path: str
@@ -317,6 +320,7 @@ class HandTable:
     chance: Mapping[str, Mapping[Unit, float]]
     raters: Mapping[str, Sequence[str]]
     unsettled: Mapping[str, int]
+    answers: Mapping[str, Sequence[str]]
 
     def weights(self, field: str, units: Iterable[Unit], otherwise: float) -> FloatArray:
         """Return how many each unit stands for, shape (n,); `otherwise` without chances."""
@@ -362,9 +366,12 @@ def read_hand_labels(path: Tabular, fields: Iterable[str] | None = None) -> Hand
             answers.setdefault(key, {})[text_id, unit] = answer
     chances: dict[str, dict[Unit, float]] = {}
     raters: dict[str, set[str]] = {}
+    values: dict[str, dict[str, None]] = {}
     for row in labels.rows:
         raters.setdefault(row.field, set()).add(row.rater)
+        values.setdefault(row.field, {})[row.value] = None
         if row.chance is not None:
             chances.setdefault(row.field, {})[row.text_id, row.unit] = row.chance
-    names = {key: sorted(of_field) for key, of_field in raters.items()}
-    return HandTable(labels.source, answers, chances, names, dict(unsettled))
+    names = {key: sorted(people) for key, people in raters.items()}
+    of_field = {key: tuple(row_values) for key, row_values in values.items()}
+    return HandTable(labels.source, answers, chances, names, dict(unsettled), of_field)

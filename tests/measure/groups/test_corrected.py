@@ -171,6 +171,7 @@ def test_labels_that_were_picked_are_said_to_be(tmp_path: Path) -> None:
     [
         ({"text_id": "t9999"}, "this run has no text 't9999'"),
         ({"label": "comet", "text_id": "t45"}, "no group of faith is called 'comet'"),
+        ({"label": "comet", "rater": "bo"}, "no group of faith is called 'comet'"),
         ({"field": "caste"}, "the field 'caste' is of nothing measured here"),
         ({"label": "moon", "text_id": "t1"}, "says 'moon' of 't1' here and 'sun' above"),
     ],

@@ -64,7 +64,8 @@ def with_hand_labels(
         guesses = [said_of(by_name[name]["said"])[places[key]] for name in names]
         guess = units_of(factor, source, rows, guesses)
         # Labels are read as the source is, so that both sides count alike
-        answers = [(_of_label(factor, labels[name, ""], table.path),) for name in names]
+        said = {x: _of_label(factor, x, table.path) for x in table.answers[factor.name]}
+        answers = [(said[labels[name, ""]],) for name in names]
         truth = units_of(factor, source, rows, answers)
         note = table.note(factor.name)
         # Without chances of the draw labels count as drawn at random, so what speaks against that
