@@ -115,7 +115,7 @@ def test_pairs_are_parsed_alone_and_joined():
 
 @pytest.mark.parametrize("pair", ["text", "=story", "text=", " = "])
 def test_what_is_no_pair_is_explained(pair):
-    with pytest.raises(OptionError, match="FIELD=NAME"):
+    with pytest.raises(OptionError, match="and a model as NAME=NAME"):
         parse_columns([pair])
 
 

@@ -147,7 +147,8 @@ def parse_columns(pairs: Mapping[str, str] | Iterable[str] | None) -> dict[str, 
         name, sign, column = map(str.strip, pair.partition("="))
         if not (sign and name and column):
             raise OptionError(
-                f"a column is mapped as FIELD=NAME, such as text=story; got {pair!r}."
+                f"a column is mapped as FIELD=NAME, such as text=story, and a model as NAME=NAME, "
+                f"such as Claude2=Claude; got {pair!r}."
             )
         if columns.setdefault(name, column) != column:
             raise OptionError(f"{name} is mapped to two columns: {columns[name]!r}, {column!r}.")
