@@ -32,6 +32,7 @@ from benchmarks import calibration_worlds as worlds
 from benchmarks.calibration_news import NEWS_MEASURES, News, rejections
 from benchmarks.calibration_worlds import Bearers, Cell, Rng
 from portrayal import planning, stats
+from portrayal.planning.design import Kind
 from portrayal.reference import RACES, baseline
 from portrayal.stats import contrasts, divide
 from portrayal.stats.contrasts import RatioScore, TwoSides
@@ -611,7 +612,7 @@ def plan(options: argparse.Namespace) -> None:
     """Prompts that plans say an effect needs, and power there with other random numbers."""
 
     def rows() -> Iterable[Row]:
-        designs: list[tuple[planning.Kind, float, dict[str, Any]]] = [
+        designs: list[tuple[Kind, float, dict[str, Any]]] = [
             ("share", 1.5, {"share": 0.5, "texts": 20}),
             ("share", 2.0, {"race": "Black", "texts": 20}),
             ("ratio", 1.5, {"share": 0.2, "texts": 20}),

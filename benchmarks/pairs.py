@@ -96,7 +96,8 @@ def part_of(sets: MatchedSets, index: np.ndarray, **fields: Any) -> MatchedSets:
         written=sets.written[:, index],
         neutral=sets.neutral[:, index],
         n_answers=sets.n_answers[index],
-        scatter=None if sets.scatter is None else tuple(x[:, index] for x in sets.scatter),
+        squares=sets.squares[:, index],
+        df=sets.df[:, index],
         names=tuple(sets.names[i] for i in index.tolist()),
         **fields,
     )
@@ -138,7 +139,6 @@ def read(path: str, source: str, model: str | None) -> Remembered:
             at,
             source=source_code,
             sources=tuple(sets.sources[i] for i in used.tolist()),
-            within=sets.within[:, [sets.models.index(model)]],
             answers=answers.set_column(answers.column_names.index("set"), "set", moved),
         )
         sets = replace(sets, models=(model,), model=np.zeros(len(at), dtype=np.int64))

@@ -42,7 +42,7 @@ def small_project(folder, n=12, **more):
         )
         for i in range(n)
     ]
-    return make_project(folder, items, book(), seed=1, how={"drawn": "all"}, **more)
+    return make_project(folder, items, book(), seed=1, draw={"drawn": "all"}, **more)
 
 
 def write_codes(project, rater, decisions, *, notes=(), replies=(), kind="llm"):

@@ -26,7 +26,7 @@ ITEMS = [
 
 def test_items_and_codebook_are_read_as_written(tmp_path: Path) -> None:
     how = {"by": "names", "n": 3}
-    made = make_project(tmp_path / "p", ITEMS, codebook("stereotypes"), seed=4, how=how)
+    made = make_project(tmp_path / "p", ITEMS, codebook("stereotypes"), seed=4, draw=how)
     again = open_project(tmp_path / "p")
     assert again.items == made.items == tuple(ITEMS)
     assert again.codebook == codebook("stereotypes")

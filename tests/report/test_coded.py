@@ -42,7 +42,7 @@ def run(sample_run, tmp_path):
 @pytest.fixture
 def project(run):
     items = items_of(run, draw_texts(run, "stereotypes", 40, by=["race"], seed=1))
-    made = make_project(run.path / "coding" / "pilot", items, BOOK, seed=1, how={"by": "names"})
+    made = make_project(run.path / "coding" / "pilot", items, BOOK, seed=1, draw={"by": "names"})
     latine = [i for i in made.items if any(p.labels.get("race") == "Latine" for p in i.people)]
     given = {item.item_id: {"perpetual_foreigner", "white_savior"} for item in latine}
     coded(made, "Ana", given)

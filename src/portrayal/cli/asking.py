@@ -66,7 +66,9 @@ def asking_options(
 
 
 @contextmanager
-def asking(how: Any, format: str, out: Path, *, quiet: bool = False) -> Iterator[dict[str, Any]]:
+def asking(
+    model_options: Any, format: str, out: Path, *, quiet: bool = False
+) -> Iterator[dict[str, Any]]:
     """Give what was given of a record with `asking_options`, as fields of `Asking`.
 
     How far the asking is stands on the terminal, unless `quiet` or for JSON. Where batches are
@@ -76,15 +78,15 @@ def asking(how: Any, format: str, out: Path, *, quiet: bool = False) -> Iterator
 
     try:
         with asking_progress(quiet=quiet or format == "json") as answered:
-            yield settings_of(how, answered)
+            yield settings_of(model_options, answered)
     except UnderWayError as waiting:
         give(format, {"out": str(out), "open_batches": waiting.n_batches}, [str(waiting)])
         raise SystemExit(0) from None  # nothing failed: the same command goes on later
 
 
-def settings_of(how: Any, progress: "AskCallback | None" = None) -> dict[str, Any]:
+def settings_of(model_options: Any, progress: "AskCallback | None" = None) -> dict[str, Any]:
     """Return what was given of a record with `asking_options`, as fields of `Asking`."""
-    settings = given(how)
+    settings = given(model_options)
     shaping: dict[str, Any] = {}
     if (system := settings.pop("system", None)) is not None:
         shaping["system"] = system

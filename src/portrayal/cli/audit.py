@@ -44,7 +44,10 @@ def collect_of(study: str) -> tuple[Callable[..., None], str]:
     )
 
     def collect(
-        *, out: Out = None, how: Annotated[Any, ONE_BY_ONE] = options, format: Format = "table"
+        *,
+        out: Out = None,
+        model_options: Annotated[Any, ONE_BY_ONE] = options,
+        format: Format = "table",
     ) -> None:
         from portrayal.collect.ask import ask_model
         from portrayal.pipeline.datasheet import write_datasheet
@@ -52,7 +55,7 @@ def collect_of(study: str) -> tuple[Callable[..., None], str]:
 
         json = format == "json"
         run = Run(out or Path("runs") / registry.called(study))
-        with run.lock(), ask.asking(how, format, run.path) as settings:
+        with run.lock(), ask.asking(model_options, format, run.path) as settings:
             asking = ask.asking_of(split_prompt_options(settings, study))
             report = ask_model(run, study, asking, show.nothing if json else show.line)
             if run.texts.parts():  # no answer yet, nothing to describe
@@ -107,7 +110,7 @@ def audit_of(name: str) -> tuple[Callable[..., None], str]:
         *,
         texts: Annotated[Path | None, _TEXTS] = None,
         sample: Annotated[bool, _SAMPLE] = False,
-        chosen: Annotated[Any, ONE_BY_ONE] = options,
+        model_options: Annotated[Any, ONE_BY_ONE] = options,
         out: Out = None,
         append: Annotated[Path | None, _APPEND] = None,
         config: Annotated[Path | None, _CONFIG] = None,
@@ -117,7 +120,10 @@ def audit_of(name: str) -> tuple[Callable[..., None], str]:
         from portrayal.pipeline.config import AuditConfig, read_options
 
         json = format == "json"
-        files: dict[str, Any] = {"texts": texts, "reference": getattr(chosen, "reference", None)}
+        files: dict[str, Any] = {
+            "texts": texts,
+            "reference": getattr(model_options, "reference", None),
+        }
         if sample and any(files.values()):
             raise OptionError("give either --texts and --reference or --sample, not both.")
         if append is not None and out is not None:
@@ -126,12 +132,12 @@ def audit_of(name: str) -> tuple[Callable[..., None], str]:
         if append is not None:  # a folder of a series is named by the day, so one day has one run
             place = append / datetime.now(tz=UTC).date().isoformat()
         chosen_values = {} if config is None else read_options(config, study.options, study.name)
-        chosen_values |= given(chosen)
+        chosen_values |= given(model_options)
         models = map(chosen_values.get, ("model", "labeler_model", "factor_model"))
         asks_models = any(models) or str(chosen_values.get("classifier")).startswith("llm:")
         with (
             show.progress(quiet=json or asks_models) as advance,
-            ask.asking(chosen, format, place, quiet=not asks_models) as chosen_now,
+            ask.asking(model_options, format, place, quiet=not asks_models) as chosen_now,
         ):
             settings = {"workers": os.cpu_count() or 1} | chosen_now
             # `columns` are those of the texts; where there are none, of a file of headlines.

@@ -67,7 +67,7 @@ def paraphrases(
     texts: Path | None = None,
     out: Out = FOLDER,
     column: opt.Columns = None,
-    how: Annotated[Any, opt.ONE_BY_ONE] = PARAPHRASING,
+    model_options: Annotated[Any, opt.ONE_BY_ONE] = PARAPHRASING,
     format: opt.Format = "table",
 ) -> None:
     """Have a model write each sentence in agentic and in communal language.
@@ -82,7 +82,7 @@ def paraphrases(
     from portrayal.annotate.llm import ModelReader
     from portrayal.raters.sentences import paraphrase as run_paraphrase
 
-    with ask.asking(how, format, out, quiet=how.batch) as settings:
+    with ask.asking(model_options, format, out, quiet=model_options.batch) as settings:
         paraphrased = run_paraphrase(
             texts or out / "sentences.csv",
             partial(ModelReader(ask.asking_of(settings), "paraphrases").ask, out),
@@ -90,7 +90,7 @@ def paraphrases(
             columns=column or (),
         )
     facts = {
-        "model": how.model,
+        "model": model_options.model,
         "sentences": dict(paraphrased.outcomes),
         "unread": paraphrased.unread_path.name,
     }

@@ -35,7 +35,7 @@ def compare(
     difference_margin: float | None = None,
     despite: Despite = None,
     model_alias: Annotated[list[str] | None, Parameter(metavar="NAME=NAME")] = None,
-    every: Annotated[bool, Parameter(name="--all", show_default=False)] = False,
+    show_all: Annotated[bool, Parameter(name="--all", show_default=False)] = False,
     format: Literal["table", "csv", "json", "markdown", "html"] = "table",
     out: Path | None = None,
     population: Population = LIKE_THESE,
@@ -114,7 +114,7 @@ def compare(
             page = out or Path("comparison.html")
             out = write_comparison(selected[0], (sides[0], sides[1]), page, seed)
         else:
-            _give(selected, format, full=every, out=out)
+            _give(selected, format, full=show_all, out=out)
     if out is not None:
         show.line(f"comparison: {out}")
 

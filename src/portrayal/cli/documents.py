@@ -37,7 +37,7 @@ def index(
     runs: Annotated[Path, Parameter(help="Folder of runs, or of folders of them.")],
     /,
     *,
-    every: Every = False,
+    show_all: Every = False,
     format: Literal["table", "csv", "json"] = "table",
 ) -> None:
     """List the models of all runs in a folder side by side: numbers, intervals, places.
@@ -68,7 +68,7 @@ def index(
         show.text_table(
             ("question", "model", "value", "interval", "place", "run"),
             rows,
-            None if every else show.ROWS,
+            None if show_all else show.ROWS,
         ),
         f"{counted(board.n_runs, 'run')}; place 1 is the highest value, which is no verdict",
     ]
@@ -86,7 +86,7 @@ def replicate(
     data: Path | None = None,
     out: Path | None = None,
     model_alias: Annotated[list[str] | None, Parameter(metavar="NAME=NAME")] = None,
-    every: Every = False,
+    show_all: Every = False,
     format: Literal["table", "csv", "json"] = "table",
 ) -> None:
     """Recompute the published tables of a study, from one another or from the authors' own files.
@@ -118,7 +118,7 @@ def replicate(
             raise OptionError(
                 "--out, --model-alias and csv are of the authors' files; give --data."
             )
-        show.reproduction(study, list_rows=every, format=format)
+        show.reproduction(study, list_rows=show_all, format=format)
         return
     say = show.line if format == "table" else show.nothing
     place = out or Path(f"runs/replicate-{study}")
@@ -131,7 +131,7 @@ def replicate(
         values = number(figure.printed), number(figure.ours)
         rows.append((name, *values, interval, inside[figure.inside]))
     heads = ("figure", "published", "ours", "interval", "published is")
-    parts: list[show.Part] = [show.text_table(heads, rows, None if every else show.ROWS)]
+    parts: list[show.Part] = [show.text_table(heads, rows, None if show_all else show.ROWS)]
     for table in dict.fromkeys(figure.place for figure in figures):
         table_figures = [figure for figure in figures if figure.place == table]
         with_interval = [f.inside for f in table_figures if f.inside is not None]

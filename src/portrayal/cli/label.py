@@ -142,7 +142,7 @@ def sheet(
     if project is not None:
         draw = {"for": sample.about, "n": n, "by": by or [], "raters": raters}
         folder = project_folder(opened.path, project)
-        make_project(folder, items, book, seed=seed, how=draw)
+        make_project(folder, items, book, seed=seed, draw=draw)
         files, after = [folder], f"portrayal label serve {folder}"
     else:
         out = out or opened.path / f"{sample.about}.csv"
@@ -335,7 +335,7 @@ def model(
     *,
     labeler: opt.Labeler = "llm",
     route_share: opt.RouteShare = 0.2,
-    how: Annotated[Any, opt.ONE_BY_ONE] = LABELLING,
+    model_options: Annotated[Any, opt.ONE_BY_ONE] = LABELLING,
     format: opt.Format = "table",
 ) -> None:
     """Let a language model label; the same command asks again what failed.
@@ -354,14 +354,14 @@ def model(
     from portrayal.run import Run
 
     tell = show.nothing if format == "json" else show.line
-    if not how.labeler_model:
+    if not model_options.labeler_model:
         raise OptionError("say who labels: --labeler-model SERVICE:MODEL.")
     if labeler not in ("llm", "routed"):
         raise OptionError("`portrayal label model` asks a model: --labeler is llm or routed.")
     if (given / "project.toml").is_file():
         # A model codes the texts of a project as a rater apart from people.
         project = find_project(given)
-        with ask.asking(how, format, project.folder) as settings:
+        with ask.asking(model_options, format, project.folder) as settings:
             result = code_by_model(project, ask.asking_of(settings), tell)
         coder_facts = {"project": str(project.folder), "kind": "llm", **asdict(result)}
         parts = [f"{result.rater}: coded {result.n_coded:,} of {result.n_items:,} texts."]
@@ -381,7 +381,7 @@ def model(
         raise RunError(f"{given} holds no texts. Name a directory that `portrayal audit` made.")
     # Whole before it is paid for
     run.check()
-    with run.lock(), ask.asking(how, format, given) as settings:
+    with run.lock(), ask.asking(model_options, format, given) as settings:
         model_name, samples = settings.pop("model"), settings.pop("samples", 3)
         labelling = labelling_of(labeler, model_name, samples, route_share, settings)
         assert labelling is not None

@@ -101,7 +101,7 @@ def estimates(
     *,
     measure: opt.Measure = None,
     where: opt.Where = None,
-    every: opt.Every = False,
+    show_all: opt.Every = False,
     format: Literal["table", "csv", "json"] = "table",
 ) -> None:
     """List the estimates of a run.
@@ -118,7 +118,7 @@ def estimates(
 
     rows = show.select(Run.open(run).records, measure, where or [])
     if format == "table":
-        show.estimates_table(rows, None if every else show.ROWS)
+        show.estimates_table(rows, None if show_all else show.ROWS)
         return
     facts = {"schema": SCHEMAS["estimates"], "estimates": list(map(show.estimate_facts, rows))}
     show.give(format, facts, (), flatten_estimates(rows).to_pylist())
@@ -146,12 +146,12 @@ def prompts_of(study: str) -> tuple[Callable[..., None], str]:
     def prompts(
         *,
         prompts: opt.PromptFile = None,
-        chosen: Annotated[Any, opt.ONE_BY_ONE] = options,
+        model_options: Annotated[Any, opt.ONE_BY_ONE] = options,
         format: Annotated[Literal["csv", "json"], Parameter(help="csv or json.")] = "csv",
     ) -> None:
         from portrayal.collect.ask.asking import prompts_of
 
-        study_prompts = prompts_of(study, prompts, opt.given(chosen))
+        study_prompts = prompts_of(study, prompts, opt.given(model_options))
         rows = [{"prompt_id": p.prompt_id, **p.strata, "text": p.text} for p in study_prompts]
         show.give(format, {"study": study, "prompts": rows}, (), rows)
 

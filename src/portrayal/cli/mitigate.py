@@ -23,7 +23,7 @@ def agency(
     classifier: str = "linear",
     masked: opt.Masked = True,
     column: opt.Columns = None,
-    how: Annotated[Any, opt.ONE_BY_ONE] = REWRITING,
+    model_options: Annotated[Any, opt.ONE_BY_ONE] = REWRITING,
     format: opt.Format = "table",
 ) -> None:
     """Rewrite communal sentences; the same call continues.
@@ -43,10 +43,10 @@ def agency(
 
     json = format == "json"
     source = opt.either(run, texts)  # the text's own columns come along from either
-    with ask.asking(how, format, out, quiet=how.batch) as settings:
+    with ask.asking(model_options, format, out, quiet=model_options.batch) as settings:
         classifier_options = settings.pop("classifier_settings", {})
         asking = ask.asking_of(settings)
-        if how.batch and not json:
+        if model_options.batch and not json:
             show.line("asking in batches; Ctrl-C is safe, and the same command continues")
         mitigated = mitigate_agency(
             source,

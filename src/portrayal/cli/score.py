@@ -48,7 +48,7 @@ def people(
     labeler: opt.Labeler = "embedded",
     route_share: opt.RouteShare = 0.2,
     reader: Path | None = None,
-    how: Annotated[Any, opt.ONE_BY_ONE] = LABELLING,
+    model_options: Annotated[Any, opt.ONE_BY_ONE] = LABELLING,
     out: Path = Path("runs/score-people"),
     name_table: str = "census-2020",
     level: opt.Level = 0.95,
@@ -77,10 +77,12 @@ def people(
     json = format == "json"
     opened = None if run is None else Run.open(run)
     stories = list(read_gold(hand_labels, column or (), opened))
-    model = how.labeler_model or None
-    with ask.asking(how, format, out, quiet=model is None) as of_model:
+    model = model_options.labeler_model or None
+    with ask.asking(model_options, format, out, quiet=model is None) as of_model:
         settings = ask.settings_beside(of_model, "labeler", "--labeler-model")
-        labelling = labelling_of(labeler, model, how.labeler_samples, route_share, settings)
+        labelling = labelling_of(
+            labeler, model, model_options.labeler_samples, route_share, settings
+        )
         by_model, by_reader = None, None
         if labelling is not None and not stories:
             raise OptionError("no story is labelled, so there is nothing to ask a model about.")
@@ -128,7 +130,7 @@ def agency(
     hand_labels: opt.LabelledSentences,
     classifier: list[str] | None = None,
     out: Path | None = None,
-    how: Annotated[Any, opt.ONE_BY_ONE] = CLASSIFYING,
+    model_options: Annotated[Any, opt.ONE_BY_ONE] = CLASSIFYING,
     masked: Annotated[bool | None, Parameter(negative="--unmasked")] = None,
     column: opt.Columns = None,
     seed: opt.Seed = 0,
@@ -155,7 +157,7 @@ def agency(
     kinds = (True, False) if masked is None else (masked,)
     specs = classifier or _CLASSIFIERS
     # All classifiers are loaded before one is scored: a wrong name costs no hour of work
-    with ask.asking(how, format, out or hand_labels) as of_model:
+    with ask.asking(model_options, format, out or hand_labels) as of_model:
         settings = classifier_settings(specs, of_model, {}, "--classifier-{}")
         labelled = read_labelled(hand_labels, column or ())
         tell = show.nothing if json else show.line

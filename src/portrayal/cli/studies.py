@@ -29,24 +29,29 @@ def prompt_options(study: str, taken: Collection[str] = ()) -> list[Option]:
         return []
     make = registry.get("prompts", study).make
     hints = get_type_hints(make)
-    found = _ARGUMENTS.search(cleandoc(make.__doc__ or ""))
+    section = _ARGUMENTS.search(cleandoc(make.__doc__ or ""))
     words: dict[str, str] = {}
-    for names, text in _ARGUMENT.findall(found[1] if found else ""):
+    for names, text in _ARGUMENT.findall(section[1] if section else ""):
         # The first sentence of the docstring is the help: one place to say what it does
         sentence = re.split(r"(?<=[.;])\s", " ".join(text.split()), maxsplit=1)[0]
         words |= dict.fromkeys(names.split(", "), sentence.rstrip(".;") + ".")
-    made = []
+    options = []
     for name in signature(make).parameters:
-        hint, said = hints.get(name, str), {"help": words.get(name, ""), "panel": "Asking a model"}
-        each = Option.of(name, hint, False if hint is bool else None, said)
-        if each.repeated:
-            shown = name.removesuffix("s")
-            metavar = ("FIELD=NAME" if shown == "column" else "NAME=VALUE") if each.named else ""
-            text = f"{each.help} Repeatable."
-            each = replace(each, default=None, help=text, shown=shown, metavar=metavar)
-        if each.shown not in taken:
-            made.append(each)
-    return made
+        hint, words_of = (
+            hints.get(name, str),
+            {"help": words.get(name, ""), "panel": "Asking a model"},
+        )
+        option = Option.of(name, hint, False if hint is bool else None, words_of)
+        if option.repeated:
+            singular = name.removesuffix("s")
+            metavar = (
+                ("FIELD=NAME" if singular == "column" else "NAME=VALUE") if option.named else ""
+            )
+            text = f"{option.help} Repeatable."
+            option = replace(option, default=None, help=text, shown=singular, metavar=metavar)
+        if option.shown not in taken:
+            options.append(option)
+    return options
 
 
 def with_prompts(study: str) -> str:
@@ -60,28 +65,32 @@ def with_prompts(study: str) -> str:
 def split_prompt_options(given: dict[str, Any], study: str) -> dict[str, Any]:
     """Return what was given, with the options of the study's prompts under `prompt_options`."""
     names = [option.name for option in prompt_options(study) if option.name in given]
-    rest = {name: value for name, value in given.items() if name not in names}
-    return {**rest, "prompt_options": {name: given[name] for name in names}} if names else rest
+    other_values = {name: value for name, value in given.items() if name not in names}
+    return (
+        {**other_values, "prompt_options": {name: given[name] for name in names}}
+        if names
+        else other_values
+    )
 
 
 def each_study(
     app: App,
     kind: registry.Kind,
-    how: tuple[Callable[[str], tuple[Callable[..., Any], str]], str],
+    makers: tuple[Callable[[str], tuple[Callable[..., Any], str]], str],
     tokens: Sequence[str] | None,
 ) -> App:
     """Return `app` with a subcommand for each study of `kind`.
 
     Parameters
     ----------
-    how
+    makers
         What returns the function of a study's subcommand, and an example; and its help, with the
         fields name, title and question.
     tokens
         What follows the command: the one study that it names is made, also one by its path. Where
         it names none, they are listed alone, as making one loads the study; for None all are made.
     """
-    make, help_of_one = how
+    make, help_of_one = makers
     names: Sequence[str] = registry.names(kind)
     one = tokens[0] if tokens and not tokens[0].startswith("-") else None
     if one is not None:
@@ -104,7 +113,7 @@ def _said_by(name: str) -> dict[str, str]:
     folder = registry.folder("studies", name)
     for file in ("study.toml", "about.toml"):
         if folder is not None and (folder / file).is_file():
-            said = tomllib.loads((folder / file).read_text(encoding="utf-8"))
-            return {key: said[key] for key in ("title", "question")}
+            table = tomllib.loads((folder / file).read_text(encoding="utf-8"))
+            return {key: table[key] for key in ("title", "question")}
     study = registry.get("studies", name) if name in registry.names("studies") else None
     return {key: getattr(study, key, "") for key in ("title", "question")}

@@ -163,7 +163,7 @@ def make_project(
     codebook: Codebook,
     *,
     seed: int = 0,
-    how: Mapping[str, Any] | None = None,
+    draw: Mapping[str, Any] | None = None,
 ) -> Project:
     """Write a project and return it.
 
@@ -175,7 +175,7 @@ def make_project(
         The texts, in the order in which raters see them.
     codebook
         What raters are asked.
-    seed, how
+    seed, draw
         The random stream that drew the texts, and a description of how, kept in `project.toml`.
 
     Raises
@@ -206,7 +206,7 @@ def make_project(
     write_parquet(pa.Table.from_pylist(cells), folder / ITEMS)
     # The settings last: a folder with them is a whole project
     settings = {
-        "project": {"n_items": len(rows), "seed": check_seed(seed), "how": dict(how or {})},
+        "project": {"n_items": len(rows), "seed": check_seed(seed), "how": dict(draw or {})},
         "codebook": codebook_table(codebook),
     }
     write_atomically(folder / SETTINGS, tomli_w.dumps(settings))

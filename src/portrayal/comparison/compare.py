@@ -194,16 +194,16 @@ def compare_several(sides: Sequence[Any], **options: Any) -> tuple[Comparison, .
     OptionError, RunError
         As `compare`, and where a side has several models.
     """
-    base, *others = map(side_of, sides)
-    if not others:
+    base, *compared = map(side_of, sides)
+    if not compared:
         raise OptionError("a comparison takes two sides or more.")
     # Of two sides, models can be matched; of more, each must be one.
-    for side in (base, *others) if len(others) > 1 else ():
+    for side in (base, *compared) if len(compared) > 1 else ():
         if len(side.models) > 1:
             raise OptionError(
                 f"{side.name} has several models; compare them with each other by --by model."
             )
-    return _in_one_family([compare(base, other, **options) for other in others])
+    return _in_one_family([compare(base, other, **options) for other in compared])
 
 
 def models_of(side: Side, base: str | None) -> list[Side]:

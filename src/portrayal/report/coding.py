@@ -201,9 +201,9 @@ def _agreement(
     if n_kappa and 0 < max(n_kappa) < max(n_texts.values()):
         after.insert(0, f"Fleiss’ κ is of the {max(n_kappa):,} texts that all of them coded.")
     after += [f"Read with care. {warning}" for warning in compared.warnings]
-    done = ", ".join(f"{name} {n:,}" for name, n in compared.n_done.items()) or "nobody"
+    counts = ", ".join(f"{name} {n:,}" for name, n in compared.n_done.items()) or "nobody"
     table = Table.of(questions, columns, 1, len(questions)) if questions else None
-    return Block(short(title, 120), table, (f"Texts done by {done}.", *before), tuple(after))
+    return Block(short(title, 120), table, (f"Texts done by {counts}.", *before), tuple(after))
 
 
 @dataclass(frozen=True)

@@ -180,9 +180,11 @@ def _page(comparison: Comparison, sides: tuple[Side, Side], seed: int) -> str:
         "moved": [] if about is None else moved_prompts(about, sides, seed),
         "downloads": _downloads(comparison),
     }
-    listed = [[CELLS[name](row) for name in (*LISTED, "Undefined, as")] for row in comparison.rows]
+    table_rows = [
+        [CELLS[name](row) for name in (*LISTED, "Undefined, as")] for row in comparison.rows
+    ]
     charts = Charts(dumbbells(rows, labels, comparison.level), first.chart)
-    table = {"heads": LISTED, "words": 3, "rows": listed}
+    table = {"heads": LISTED, "words": 3, "rows": table_rows}
     return filled("compared.html.j2", fields, charts, table)
 
 

@@ -50,8 +50,8 @@ class Charts:
     @property
     def images(self) -> dict[str, str]:
         """The images of those that are charts, by key."""
-        drawn = (*self.figures, self.glance)
-        return {f.key: f.svg for f in drawn if f is not None and f.chart is not None}
+        charts = (*self.figures, self.glance)
+        return {f.key: f.svg for f in charts if f is not None and f.chart is not None}
 
     @property
     def full(self) -> list[Figure]:

@@ -257,7 +257,7 @@ def spread(confusion):
     """Standard deviation of how often women beside men are read as such in stories about love."""
     rng = np.random.default_rng(0)
     (found,) = misreadings(confusion, unknown_names, rng, 400, Setting("Love", laden=False))
-    return found.alone[1:, F, F].std()
+    return found.single[1:, F, F].std()
 
 
 def test_few_labelled_people_leave_errors_as_uncertain_as_settings_are_different():

@@ -326,7 +326,7 @@ class Within:
 
         And to what each source says against no difference, by which tests are adjusted jointly.
         """
-        sums, kept = self.sums, self.sums.kept("mean")
+        sums, kept_of = self.sums, self.sums.kept("mean")
         total = sums.upper
         if len(total) > MOST_PROMPTS:  # very many sources change sides in buckets
             total = sums_by(np.arange(len(total)) % BUCKETS, BUCKETS, total)
@@ -339,7 +339,7 @@ class Within:
             if 2.0 ** (1 - np.count_nonzero(total[:, i])) > 1.0 - scope.level:
                 reach = np.nan  # the range of so few exchanges holds every value
             null = Null(0.0, -reach, reach, scope.level, method, scope.seed)
-            of_source = kept(i)
+            of_source = kept_of(i)
             # A source whose halves score alike moves no joint draw, so that it need not be kept.
             counted, n = of_source.upper != 0.0, len(of_source.prompts)
             names = tuple(compress(of_source.prompts, counted))

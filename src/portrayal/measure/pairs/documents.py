@@ -78,7 +78,7 @@ def document_levels(sides: Sides, topics: Topics, least: float = 0.01) -> list[L
         for length in (FULL, EQUAL):
             # As if of each corpus, shape (n_corpora, n_samples, n_rows, M) each
             ours, theirs = (np.stack([shares[length, side][i] for i in of]) for side in (0, 1))
-            whole = np.stack([ours[:, 0], theirs[:, 0]], axis=1) if length == FULL else None
+            full_length = np.stack([ours[:, 0], theirs[:, 0]], axis=1) if length == FULL else None
             level = Level(
                 name=DOCUMENT,
                 attribute=lexicon.attribute,
@@ -93,11 +93,13 @@ def document_levels(sides: Sides, topics: Topics, least: float = 0.01) -> list[L
                 without_shares={
                     (t.model, t.form): t.without_shares for t in (topics.tables[i] for i in of)
                 },
-                dealer=None if whole is None else partial(_deal_texts, corpus, whole),
+                dealer=None if full_length is None else partial(_deal_texts, corpus, full_length),
                 # Both texts of a row, read as its corpus reads texts and as originals are read
                 readings=None
-                if whole is None
-                else np.stack([whole[corpus, :, rows].swapaxes(0, 1), whole[-1]], axis=2),
+                if full_length is None
+                else np.stack(
+                    [full_length[corpus, :, rows].swapaxes(0, 1), full_length[-1]], axis=2
+                ),
             )
             levels.append(level)
     return levels

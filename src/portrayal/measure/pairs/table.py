@@ -391,8 +391,8 @@ def _read(
         sentence_scores = np.full(int(lengths.sum()), np.nan)
         # With a score too few or too many it is not known which sentence has which.
         same = n_scores == lengths
-        known = _flat(table[column])[np.repeat(same, n_scores)]
-        sentence_scores[np.repeat(same, lengths)] = known
+        repeated = _flat(table[column])[np.repeat(same, n_scores)]
+        sentence_scores[np.repeat(same, lengths)] = repeated
         arrays["scores"][kind] = sentence_scores
     path = run.reference_prompts_path if reference else run.prompts_path
     prompts = read_prompts(path, only=("pair", "form", "domain", "source"))

@@ -90,9 +90,9 @@ def refusals(
             plain = of_model & (texts.form == paired.forms.index(base))
             rates = []
             for side in (inside, plain):
-                asked = side & (texts.pair >= 0)
-                times = np.bincount(texts.pair[asked], minlength=len(paired.pairs))
-                total = np.bincount(texts.pair[asked], refused[asked], len(paired.pairs))
+                is_counted = side & (texts.pair >= 0)
+                times = np.bincount(texts.pair[is_counted], minlength=len(paired.pairs))
+                total = np.bincount(texts.pair[is_counted], refused[is_counted], len(paired.pairs))
                 # A headline may have several answers: the share of them that were refused
                 rates.append(divide(total, times))
             change = rates[0] - rates[1]

@@ -166,10 +166,12 @@ def read_topics(run: Run, paired: Paired) -> Topics:
         }
         tables.append(cells)
     words = [list(model.top_words(k)) for k in range(model.n_topics)]
-    shown = {"n_topics": model.n_topics, "facts": dict(model.facts), "words": words}
+    facts_shown = {"n_topics": model.n_topics, "facts": dict(model.facts), "words": words}
     run.manifest.open(MEASURED)
     path = topics_stage(run).folder / TABLES
-    write_atomically(path, json.dumps({**shown, "tables": tables}, ensure_ascii=False, indent=1))
+    write_atomically(
+        path, json.dumps({**facts_shown, "tables": tables}, ensure_ascii=False, indent=1)
+    )
     return topics
 
 

@@ -130,8 +130,8 @@ class _Pairs:
 
     attribute: str
     labels: tuple[str, ...]
-    shown: FloatArray
-    known: BoolArray
+    weight: FloatArray
+    both_known: BoolArray
 
 
 def pair_roles(tally: Tally, scope: Scope) -> Iterator[Estimate]:
@@ -162,12 +162,12 @@ def pair_roles(tally: Tally, scope: Scope) -> Iterator[Estimate]:
 
 
 def _of_pairs(tally: Tally, stratum: Stratum, pairs: _Pairs, scope: Scope) -> Iterator[Estimate]:
-    inside = stratum.has(tally.prompt, tally.model) & tally.readable & pairs.known
+    inside = stratum.has(tally.prompt, tally.model) & tally.readable & pairs.both_known
     code = np.searchsorted(stratum.prompts, tally.prompt[inside])
     count = tally.count[inside, np.newaxis].astype(np.float64)
     size, k = len(stratum.prompts), len(pairs.labels)
     # Each order beside its reverse: who stands over whom shows in their difference
-    straight = pairs.shown[inside]
+    straight = pairs.weight[inside]
     turned = straight.transpose(0, 2, 1).reshape(-1, k * k)
     opposite = sums_by(code, size, turned * count)
     stories = sums_by(code, size, np.repeat(count, k * k, axis=1))

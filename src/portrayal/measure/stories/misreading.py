@@ -56,7 +56,7 @@ class Misreading:
 
     Attributes
     ----------
-    alone
+    single
         P(read | true) of the gender of a story's only person, shape (n_draws, 4, 4).
     pairs
         The same of two people together, shape (n_draws, 16, 16): subject times object.
@@ -67,24 +67,24 @@ class Misreading:
     drift
         By race, read share over true share of the measured names, shape (n_draws, n_races); 1
         where these are in no table.
-    told
+    distinguished
         Which genders the reader surely tells from others, shape (3,). People of the others, and
         those whose gender no word tells, are taken as read.
-    apart
+    excess
         How much oftener people of a gender are read so than others are, shape (n_draws, 3).
-    seen, read_right
+    n_marked, read_right
         Marked people of each gender, and those of them read so, shape (3,); of a setting, in the
         role with the fewest.
     """
 
-    alone: FloatArray
+    single: FloatArray
     pairs: FloatArray
     swapped: FloatArray
     strayed: FloatArray
     drift: FloatArray
-    told: BoolArray
-    apart: FloatArray
-    seen: FloatArray
+    distinguished: BoolArray
+    excess: FloatArray
+    n_marked: FloatArray
     read_right: FloatArray
 
     @cached_property
@@ -180,14 +180,14 @@ def _by_role(rows: FloatArray, worths: FloatArray, rng: np.random.Generator) -> 
 class _Counts:
     """What a reader did by prompt: first axis prompts.
 
-    `pairs` are of true and read persons, whose roles may have changed: (n, 16, 16). `apart` has the
-    same by person, (n, 2, 4, 4). `roles` are stories of two people, and those swapped; names read,
+    `pairs` are of true and read persons, whose roles may have changed: (n, 16, 16). `single` has
+    them by person, (n, 2, 4, 4). `roles` are stories of two people, and those swapped; names read,
     and those of nobody asked for. `shares` are sums of likelihoods of true and of read names,
     and the names in a table, (n, 2, n_races, 2). `names_wrong` is 1 less the mean of precision and
     recall.
     """
 
-    alone: FloatArray
+    single: FloatArray
     pairs: FloatArray
     slots: FloatArray
     roles: FloatArray
@@ -267,7 +267,7 @@ def _drawn(
     with the people of this setting added, or around those of the counts, where `overall` is none or
     the same. Where labelled (`overall`), people whose gender no word tells have errors, too.
     """
-    chance, labelled = _Chance(len(counts.alone), rng, draws), overall is not None
+    chance, labelled = _Chance(len(counts.single), rng, draws), overall is not None
     sums, raw = chance.sums, counts.slots.sum(0)
     square = counts.pairs.reshape(-1, N, N, N, N)
     # Each story also with both people exchanged, half as heavy: errors hardly depend on the order
@@ -295,7 +295,7 @@ def _drawn(
     tilt = divide(slot, np.maximum(usual, _TINY))
     # The first draw is the confusion as measured, in which no role has errors of its own.
     tilt[0] = 1.0
-    singles = _rows(sums(counts.alone) + LEAN * usual[:, 0]) * tilt[:, 0]
+    singles = _rows(sums(counts.single) + LEAN * usual[:, 0]) * tilt[:, 0]
     pairs = _rows(sums(counts.pairs + turned) + LEAN * _both(usual)) * _both(tilt)
     # Where the reader does not tell a gender, undoing its errors would only blow up the noise
     as_read = np.where(unusable[:, np.newaxis], np.eye(N), slot)

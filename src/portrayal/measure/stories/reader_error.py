@@ -95,7 +95,7 @@ class ReaderErrors:
     confusion: Confusion | None
     likelihoods: Likelihoods
     locale: str = HOME
-    _kept: dict[Any, Any] = field(default_factory=dict, repr=False)
+    _cache: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     def added(self, e: Estimate) -> Estimate:
         """Return an estimate with its details, or why there are none; as it is without a value."""
@@ -133,12 +133,12 @@ class ReaderErrors:
         """Draws of each part of the confusion, in the setting of an estimate."""
         assert self.confusion is not None
         setting = Setting(e.strata["domain"], e.measure in _OF_ROLES)
-        if ("misread", setting) not in self._kept:
+        if ("misread", setting) not in self._cache:
             rng = self.scope.rng("reader's error", *map(str, setting))
-            self._kept["misread", setting] = misreadings(
+            self._cache["misread", setting] = misreadings(
                 self.confusion, self.likelihoods, rng, self.draws, setting
             )
-        parts: list[Misreading] = self._kept["misread", setting]
+        parts: list[Misreading] = self._cache["misread", setting]
         return parts
 
     @property
@@ -162,15 +162,15 @@ class ReaderErrors:
         genders = e.group["pair"].split("-") if "pair" in e.group else genders
         for code in dict.fromkeys(map(GENDERS.index, genders)):
             for part, misread in enumerate(self.misread(e)):
-                if not misread.told[code]:
-                    count, right = misread.seen[code], misread.read_right[code]
+                if not misread.distinguished[code]:
+                    count, right = misread.n_marked[code], misread.read_right[code]
                     share = f" and reads {100 * right / count:.0f} % so" if count else ""
                     of_setting = setting in measured and part == 0
                     place = f" in a role of {about}" if of_setting else ""
                     enough = (
                         count >= LEAST_SEEN
                         and not of_setting
-                        and misread.apart[0, code] >= LEAST_APART
+                        and misread.excess[0, code] >= LEAST_APART
                     )
                     differ = ", but hardly so in some roles" if enough else ""
                     return (
@@ -188,24 +188,24 @@ class ReaderErrors:
         place = (
             ("laden", *e.strata.values()) if laden else ("neutral", is_couples, *e.strata.values())
         )
-        if (*place, part) not in self._kept:
-            if ("strata", laden) not in self._kept:
+        if (*place, part) not in self._cache:
+            if ("strata", laden) not in self._cache:
                 all_strata = strata(self.tally, laden=laden)
-                self._kept["strata", laden] = {tuple(s.labels.values()): s for s in all_strata}
+                self._cache["strata", laden] = {tuple(s.labels.values()): s for s in all_strata}
             stratum: Stratum | None
-            stratum = self._kept["strata", laden][e.strata["domain"], e.strata["model"]]
+            stratum = self._cache["strata", laden][e.strata["domain"], e.strata["model"]]
             if is_couples and stratum is not None:
                 stratum = couples(self.tally, stratum)
             assert stratum is not None
-            if ("people", place) not in self._kept:
-                self._kept["people", place] = _people(self.tally, stratum, names=laden)
-            draws = self._drawn(self._kept["people", place], stratum, (*place, part))
+            if ("people", place) not in self._cache:
+                self._cache["people", place] = _people(self.tally, stratum, names=laden)
+            draws = self._drawn(self._cache["people", place], stratum, (*place, part))
             misread, races = self.misread(e)[part], self.tally.races
-            self._kept[*place, part] = tuple(
+            self._cache[*place, part] = tuple(
                 _ratios(draws, races, confusion) if laden else _shares(draws, confusion)
                 for confusion in (None, misread)
             )
-        read, corrected = self._kept[*place, part]
+        read, corrected = self._cache[*place, part]
         return read[tuple(e.group.values())], corrected[tuple(e.group.values())]
 
     def corrected(self, e: Estimate, part: int) -> FloatArray:
@@ -253,7 +253,7 @@ class _ReadCounts:
 
     Attributes
     ----------
-    alone
+    single
         Genders of people alone in their story, shape (n, 4).
     pairs
         Genders of both, (n, 16).
@@ -262,7 +262,7 @@ class _ReadCounts:
         of names that each race's table has; (n, 2, n_races, 16).
     """
 
-    alone: FloatArray
+    single: FloatArray
     pairs: FloatArray
     upper: FloatArray
     lower: FloatArray
@@ -270,7 +270,7 @@ class _ReadCounts:
     def with_people(self, more: FloatArray) -> "_ReadCounts":
         """Add people of each gender, shape (n, 4), beside others as they are."""
         if not self.pairs.any():
-            return replace(self, alone=self.alone + more)
+            return replace(self, single=self.single + more)
         square = self.pairs.reshape(-1, N, N)
         # Nobody is added to a gender alone: a person stands beside others as those read so do.
         either = square.sum(1) + square.sum(2)
@@ -326,9 +326,9 @@ def _people(tally: Tally, stratum: Stratum, *, names: bool = False) -> _ReadCoun
 
 def _shares(read: _ReadCounts, misread: Misreading | None) -> Shares:
     """Share of each gender among people of known gender, and of each pair among known pairs."""
-    singles, pairs = read.alone, read.pairs
+    singles, pairs = read.single, read.pairs
     if misread is not None:
-        singles = unmix(singles, misread.alone)[0] if singles.any() else singles
+        singles = unmix(singles, misread.single)[0] if singles.any() else singles
         pairs = unmix(pairs, misread.pairs)[0] if pairs.any() else pairs
     square = _without_rounding(pairs.reshape(-1, N, N))
     people = _without_rounding(singles + square.sum(1) + square.sum(2))[:, :KNOWN]

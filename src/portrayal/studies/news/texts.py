@@ -54,9 +54,9 @@ def beside_originals(view: View) -> Readings | None:
         attribute: [TextParts.of(side, WORD, lexicon, FULL).all_values[0] for side in sides]
         for attribute, lexicon in lists.items()
     }
-    moved = [np.abs(after - before).sum(axis=1) / 2.0 for before, after in shares.values()]
+    distances = [np.abs(after - before).sum(axis=1) / 2.0 for before, after in shares.values()]
     # The attribute that moved most decides how far a pair is.
-    distance = np.fmax.reduce([np.full(len(paired.pair), np.nan), *moved])
+    distance = np.fmax.reduce([np.full(len(paired.pair), np.nan), *distances])
     original_ids, text_ids = _ids(run.reference, paired.original), _ids(run.texts, paired.text)
     # Ties go by id, so that a report does not change when it is written again.
     ranked = sorted(
