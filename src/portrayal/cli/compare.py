@@ -60,7 +60,7 @@ def compare(
         Difference that counts as none; .05 for shares if it is left out.
     model_alias
         Name of a model=name under which it is compared; repeatable.
-    every
+    show_all
         Every estimate, not only what may be stated.
     format
         table, csv, json, markdown or html.
