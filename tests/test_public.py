@@ -163,7 +163,7 @@ def test_what_notebooks_show_is_escaped_short_and_leaves_colours_to_the_theme(
         assert not any(word in page for word in COLOURS), name
     assert all("&lt;script&gt;" in pages[name] for name in ("estimates", "estimate", "verdict"))
     assert "the first 20 of them" in pages["estimates"]
-    assert "300 texts" in pages["run"]
+    assert "300 stories" in pages["run"]
 
 
 def test_a_run_that_was_not_measured_says_so(tmp_path: Path) -> None:

@@ -138,14 +138,16 @@ def forms(factor: Factor, made: Sequence[Cell]) -> Iterator[dict[str, Any]]:
         for cell in made:
             at = blocks.index((cell.state, cell.ritual)), FORMS.index(cell.form)
             total[at], count[at] = cell.weight[i], cell.decided
-        found = matched_differences(total, count, pairs, LEVEL)
+        first, second = np.array(pairs).T
+        sides = ((total[:, form], count[:, form]) for form in (second, first))
+        found = matched_differences(*sides, LEVEL)
         rows += [
             {
                 "group": key,
                 "forms": f"{FORMS[b]} - {FORMS[a]}",
-                "difference": -found.value[j],
-                "low": -found.high[j],
-                "high": -found.low[j],
+                "difference": found.value[j],
+                "low": found.low[j],
+                "high": found.high[j],
                 "p": found.p[j],
                 "pairs of prompts": int(found.n_clusters[j]),
             }

@@ -360,7 +360,7 @@ def test_a_file_is_of_the_step_that_makes_it() -> None:
         "reference-annotations/words.v1/part-00000.parquet": "reference-annotations/words.v1",
         "topics/model.json": "topics",
         "topics/topics.json": "estimates",
-        "labels/m-1/texts/part-00000.parquet": "answers",
+        "answers/people/m-1/texts/part-00000.parquet": "answers",
         "report-short.pdf": "report",
         "reported.txt": None,
         "hand-labels.csv": None,
