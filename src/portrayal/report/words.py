@@ -158,7 +158,11 @@ def _pair_label(group: Mapping[str, str]) -> str | None:
 
 
 def group_words(group: Mapping[str, str]) -> str:
-    """Return a group as the sentence about it names it ("women", "Black people")."""
+    """Return a group as the sentence about it names it ("women", "Black people").
+
+    >>> group_words({"dominant_gender": "F", "subordinate_gender": "M"})
+    'women (dominant gender), men (subordinate gender)'
+    """
     if "pair" in group:
         return f"couples of {couple(group['pair'])}"
     if (label := _pair_label(group)) is not None:
@@ -171,7 +175,12 @@ def group_words(group: Mapping[str, str]) -> str:
     labels = {name: shown.attribute_label(name) for name in further}
     # "AI/AN" and other abbreviations keep their capitals.
     small = {n: v[:1].lower() + v[1:] if v[1:2].islower() else v for n, v in labels.items()}
-    parts = [f"{shown.group_label(*it)} ({small[it[0]]})" for it in further.items()]
+    parts = []
+    for name, value in further.items():
+        # Of the two people of a story, the gender or race of either
+        is_of_people = name.endswith(("_gender", "_race"))
+        words = shown.people_words(value) if is_of_people else shown.group_label(name, value)
+        parts.append(f"{words} ({small[name]})")
     people = _race_and_gender(group)
     return ", ".join([*([people] if people else []), *parts]) or "all"
 
