@@ -28,7 +28,8 @@ def test_every_answer_comes_once_under_four_faults(serve, run, prompts, rows, fa
         run, prompts, model, count // 10, concurrency=32, retry=QUICK, shard_rows=70
     )
     assert all(server.served[fault] for fault in faults)
-    assert report.outcomes == {"ok": count}
+    reasons = [row["reason"] for row in rows(run) if row["outcome"] != "ok"]
+    assert report.outcomes == {"ok": count}, reasons
     assert report.complete
     assert report.tries == server.requests == count + sum(server.served[f] for f in faults)
     assert server.answered == Counter({prompt.text: count // 10 for prompt in prompts})
