@@ -330,7 +330,8 @@ def test_a_network_borrows_from_the_rules_how_far_errors_differ_between_roles():
     assert not shipped.labelled
     assert shipped.borrowed == confusion_of("people.v6").labelled
     for part in misreadings(shipped, unknown_names, np.random.default_rng(0), 200, LADEN):
-        assert part.distinguished.tolist() == [True, True, False]  # 41 non-binary people tell too little
+        # 41 non-binary people tell too little
+        assert part.distinguished.tolist() == [True, True, False]
 
 
 def test_stories_that_the_reader_was_not_measured_on_are_the_reason():
