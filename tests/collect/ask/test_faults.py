@@ -9,7 +9,7 @@ import pytest
 from collect.ask.asked import collect_texts
 from portrayal.collect.ask import Retry, provider_of
 
-QUICK = Retry(first_wait=0.01)
+QUICK = Retry(first_wait=0.01, malformed=4)
 
 
 FAULTS = ("rate_limit", "server_error", "reset", "truncated", "overloaded", "closed", "cut_json")
@@ -21,7 +21,7 @@ FAULTS = ("rate_limit", "server_error", "reset", "truncated", "overloaded", "clo
 )
 @pytest.mark.parametrize(("faults", "count"), [(FAULTS[:4], 300), (FAULTS[3:], 200)])
 def test_every_answer_comes_once_under_four_faults(serve, run, prompts, rows, faults, count):
-    shares = {fault: 0.02 if fault == "cut_json" else 0.05 for fault in faults}  # 3 end a request
+    shares = {fault: 0.02 if fault == "cut_json" else 0.05 for fault in faults}  # 5 end a request
     server = serve(faults=shares, seed=7)
     model = provider_of("openai:test", base_url=server.base_url)
     report = collect_texts(
