@@ -7,6 +7,7 @@ whether a text shows a group; then the mean is a share. What people say of some 
 table of the same columns, from which the corrected sums come.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -72,16 +73,20 @@ class ScoredUnits:
 
     def sums(self, clusters: IntArray | None = None) -> tuple[FloatArray, ...]:
         """Sum the terms of all units by these clusters, or those that occur, (n_clusters, k)."""
-        return tuple(self._by_cluster(term, clusters) for term in self.terms)
+        return self._by_cluster(self.terms, clusters)
 
     def squares(self, clusters: IntArray | None = None) -> FloatArray:
         """Sum the squares of what units add to the first numerators, as `sums`."""
-        return self._by_cluster(self.terms[0] ** 2, clusters)
+        (squares,) = self._by_cluster([self.terms[0] ** 2], clusters)
+        return squares
 
-    def _by_cluster(self, terms: FloatArray, clusters: IntArray | None) -> FloatArray:
+    def _by_cluster(
+        self, terms: Sequence[FloatArray], clusters: IntArray | None
+    ) -> tuple[FloatArray, ...]:
+        # Clusters are looked up once for all terms.
         codes = self.clusters if clusters is None else clusters
-        code = np.searchsorted(codes, self.cluster)
-        return sums_by(code, len(codes), terms * self.weight[:, np.newaxis])
+        code, weight = np.searchsorted(codes, self.cluster), self.weight[:, np.newaxis]
+        return tuple(sums_by(code, len(codes), term * weight) for term in terms)
 
     def labelled(self, clusters: IntArray) -> Labelled:
         """Return the units as two-phase sampling takes them; clusters by their index in these."""

@@ -339,13 +339,13 @@ def cannot_lines(view: View) -> tuple[str, ...]:
         lines.append(f"Not stated, as the reader’s own errors could make it: {words}{also}.")
     # An attribute of one group is compared with nothing.
     single = [(e, strength) for e, strength in judged if len(e.group) == 1]
-    unpaired = dict.fromkeys(
+    of_one_group = dict.fromkeys(
         name for e, _ in single for name, value in e.group.items() if value == ANY
     )
-    if unpaired:
+    if of_one_group:
         lines.append(
-            f"Differences between groups of {fmt.listed(unpaired)} cannot be measured, as there "
-            "is only one."
+            f"Differences between groups of {fmt.listed(of_one_group)} cannot be measured, as "
+            "there is only one."
         )
     single = [
         (e, strength)

@@ -62,11 +62,20 @@ def median_of_defined(values: npt.ArrayLike) -> FloatArray:
         raise ValueError("values must have a last axis to take the median of.")
     if values.shape[-1] == 0:
         return np.full(values.shape[:-1], np.nan)
+    low, high = _middles(values)
+    return ((low + high) / 2.0)[..., 0]
+
+
+def _middles(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the lower and the upper of the two middle values, shape (..., 1), NaN left out.
+
+    Both are the one in the middle where the number of values is odd, and NaN where there is none.
+    """
     ordered = np.sort(values, axis=-1)  # NaN sorts last
     size = np.sum(~np.isnan(values), axis=-1, keepdims=True)
     low = np.take_along_axis(ordered, np.maximum(size - 1, 0) // 2, axis=-1)
     high = np.take_along_axis(ordered, np.minimum(size // 2, values.shape[-1] - 1), axis=-1)
-    return np.where(size > 0, (low + high) / 2.0, np.nan)[..., 0]
+    return low, high
 
 
 def median_weights(statistic: Callable[..., FloatArray], cells: Sequence[FloatArray]) -> FloatArray:
@@ -105,13 +114,11 @@ def median_weights(statistic: Callable[..., FloatArray], cells: Sequence[FloatAr
             sums_over(times, sums.reshape(len(sums), -1)).reshape(-1, *sums.shape[1:])
         )
     values = statistic(*replicates)
-    ordered = np.sort(values, axis=-1)  # NaN sorts last
-    size = np.sum(~np.isnan(values), axis=-1, keepdims=True)
-    ranks = np.maximum(size - 1, 0) // 2, np.minimum(size // 2, values.shape[-1] - 1)
-    middles = (values == np.take_along_axis(ordered, rank, axis=-1) for rank in ranks)
+    middles = [values == middle for middle in _middles(values)]
     weights = sum(divide(middle, middle.sum(-1, keepdims=True)) for middle in middles) / 2.0
     # A replicate without any value says nothing.
-    return divide(np.nansum(weights, axis=0), np.sum(size > 0, axis=0))
+    n_defined = np.sum(middles[0].any(-1, keepdims=True), axis=0)
+    return divide(np.nansum(weights, axis=0), n_defined)
 
 
 def column_ratios(
