@@ -9,6 +9,7 @@ table of the same columns, from which the corrected sums come.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -58,7 +59,7 @@ class ScoredUnits:
         """Return the same units with another score, such as what people say of them."""
         return replace(self, score=score)
 
-    @property
+    @cached_property
     def clusters(self) -> IntArray:
         """Codes of the clusters that occur, sorted."""
         return np.unique(self.cluster)

@@ -167,6 +167,9 @@ def first_screen(view: View) -> Report:
     general = tuple(findings(view))
     # What the run leads with is decided by what it could have seen, not by findings alone.
     lead = headline(view, general)
+    # Findings in copies, or in a language that nobody here reads, would mislead.
+    is_measured = lead.kind != "not measured"
+    local = tuple(in_these_prompts(view, general)) if is_measured else ()
     screen = Report(
         read_line(view),
         (),
@@ -174,14 +177,12 @@ def first_screen(view: View) -> Report:
         cannot_lines(view),
         lead=lead,
         asked=answers(view),
-        remedies=remedies(view, ()),
+        remedies=remedies(view, local),
         corrected=corrections(view),
         run=view.run,
     )
-    if lead.kind == "not measured":
-        # Findings in copies, or in a language that nobody here reads, would mislead.
+    if not is_measured:
         return screen
-    local = tuple(in_these_prompts(view, general))
     # What a scorer reads whose errors nobody knows is called so.
     fields = dict.fromkeys(unchecked(finding.first) for finding in (*general, *local))
     if of_scorers := [name for name in fields if name]:
@@ -195,7 +196,6 @@ def first_screen(view: View) -> Report:
         findings=general,
         here=local,
         chart=glance(view, general or nearest(view)),
-        remedies=remedies(view, local),
         planted=planted(view, general, local),
     )
 

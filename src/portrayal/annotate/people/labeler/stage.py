@@ -268,8 +268,8 @@ class Labelling(ModelReader):
                 texts[i] = LabelledText((people[0], people[1] if len(people) > 1 else None))
             else:
                 reasons += Counter(incomplete=len(answers))
-                counts = ", ".join(f"{n} {reason}" for reason, n in sorted(reasons.items()))
-                texts[i] = LabelledText(error=f"unlabelled: of {samples} answers {counts}")
+                words = counted_words(reasons)
+                texts[i] = LabelledText(error=f"unlabelled: of {samples} answers {words}")
             unusable.update(reasons)
         return LabelResult(tuple(texts), dict(removed), dict(unusable))
 
