@@ -264,7 +264,7 @@ class AskingConfig:
     )
     parameters: Mapping[str, Any] = option(
         dict,
-        "temperature, max_tokens, top_p, seed, reasoning_effort, thinking_budget, service_tier, ….",
+        "temperature, max_tokens, top_p, seed, reasoning_effort, thinking_budget, ….",
         panel=_ASKING,
         shown="parameter",
         metavar="NAME=VALUE",

@@ -158,12 +158,12 @@ def test_the_doctor_says_what_is_there_and_never_what_a_key_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-0123456789")
-    monkeypatch.delenv("GROQ_API_KEY", raising=False)
+    monkeypatch.delenv("MISTRAL_API_KEY", raising=False)
     for form in ("table", "json"):
         done = invoke("doctor", "--format", form)
         assert done.exit_code == 0
         assert "very-secret" not in done.output
-        assert "groq" in done.output
+        assert "mistral" in done.output
         if form == "table":
             assert re.search(r"key openai +yes", done.output)
             assert max(cell_len(line.rstrip()) for line in done.output.splitlines()) <= 80

@@ -2,15 +2,13 @@
 
 import json
 import logging
-import sys
-import types
 import zipfile
 
 import pyarrow as pa
 import pytest
 
 from portrayal.collect.sources import open_source
-from portrayal.errors import DataError, MissingExtraError
+from portrayal.errors import DataError
 
 ROWS = [{"prompt": "Say, who?", "text": "Zoë met Søren."}, {"prompt": "And?", "text": "No one."}]
 TABLE = pa.Table.from_pylist(ROWS)
@@ -19,13 +17,6 @@ TABLE = pa.Table.from_pylist(ROWS)
 def csv(sign, encoding="utf-8"):
     lines = [sign.join(ROWS[0]), *(sign.join(f'"{v}"' for v in row.values()) for row in ROWS)]
     return "\n".join(lines).encode(encoding)
-
-
-def arrow(writer):
-    sink = pa.BufferOutputStream()
-    with writer(sink, TABLE.schema) as out:
-        out.write_table(TABLE)
-    return sink.getvalue().to_pybytes()
 
 
 LINES = "\n".join(json.dumps(row) for row in ROWS).encode()
@@ -38,9 +29,6 @@ READ = {
     "latin": ("t.csv", csv(",", "latin-1").replace(b"No one", b"No\x81one"), "latin-1"),
     "lines called txt": ("t.txt", LINES, ""),
     "lines called json": ("t.json", LINES, ""),
-    "arrow": ("t.arrow", arrow(pa.ipc.new_file), ""),
-    "arrow stream": ("t.arrow", arrow(pa.ipc.new_stream), ""),
-    "feather": ("t.feather", arrow(pa.ipc.new_file), ""),
 }
 
 
@@ -74,44 +62,10 @@ def test_a_zip_with_one_table_is_read_and_one_with_two_is_named(tmp_path):
         open_source(path)
 
 
-def test_a_folder_of_the_datasets_library_is_read(tmp_path):
-    part = tmp_path / "set" / "train"
-    part.mkdir(parents=True)
-    (part / "data-00000-of-00001.arrow").write_bytes(arrow(pa.ipc.new_stream))
-    for name in ("dataset_info.json", "state.json"):
-        (part / name).write_text("{}", encoding="utf-8")
-    assert list(open_source(part).rows()) == ROWS
-    (tmp_path / "set" / "dataset_dict.json").write_text("{}", encoding="utf-8")
-    with pytest.raises(DataError, match="Name the folder of one: train"):
-        open_source(tmp_path / "set")
-
-
 def test_tables_in_memory_are_read():
     assert list(open_source(TABLE).rows()) == ROWS
     polars = pytest.importorskip("polars")
     assert list(open_source(polars.from_arrow(TABLE)).rows()) == ROWS
-
-
-def test_a_data_set_of_the_hub_is_read_where_its_client_is_installed(tmp_path, monkeypatch):
-    (tmp_path / "t.csv").write_bytes(csv(","))
-    hub = types.SimpleNamespace(
-        list_repo_files=lambda repository, repo_type: ["README.md", "t.csv"],
-        hf_hub_download=lambda repository, file, repo_type: str(tmp_path / file),
-    )
-    monkeypatch.setattr("portrayal.collect.sources.find_spec", lambda name: object())
-    monkeypatch.setitem(sys.modules, "huggingface_hub", hub)
-    for name in ("hf://someone/stories", "hf://datasets/someone/stories/t.csv"):
-        source = open_source(name)
-        assert (source.name, list(source.rows())) == ("hf://someone/stories/t.csv", ROWS)
-    hub.list_repo_files = lambda repository, repo_type: ["a.csv", "b.csv"]
-    with pytest.raises(DataError, match=r"2 tables; name one: hf://someone/stories/a\.csv"):
-        open_source("hf://someone/stories")
-
-
-def test_without_the_client_of_the_hub_one_line_says_what_to_install(monkeypatch):
-    monkeypatch.setattr("portrayal.collect.sources.find_spec", lambda name: None)
-    with pytest.raises(MissingExtraError, match="pip install huggingface_hub"):
-        open_source("hf://someone/stories")
 
 
 def test_a_damaged_file_of_utf_8_is_no_file_of_windows(tmp_path):

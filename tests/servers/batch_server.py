@@ -123,7 +123,7 @@ class BatchServer:
             if fault not in ("ok", "lost", "hang"):
                 return fault
             number = len(self.jobs)
-            name = {"openai": "batch_", "anthropic": "msgbatch_", "google": "batches/b"}[kind]
+            name = {"openai": "batch_", "anthropic": "msgbatch_"}[kind]
             end = self._end.pop(0) if self._end else "completed"
             job = Job(f"{name}{number}", kind, requests, mark, end, time.time(), file)
             self.jobs[job.name] = job
@@ -431,81 +431,6 @@ def _anthropic_result(server: BatchServer, job: Job, cid: str, kind: str) -> dic
     return {"type": "succeeded", "message": message}
 
 
-# Google
-
-
-def _google_upload_start(server, http, body, query):  # type: ignore[no-untyped-def]
-    return 200, {}, {"x-goog-upload-url": f"{server.url}/upload-to/{len(server.files)}"}
-
-
-def _google_upload(server, http, body, query, name):  # type: ignore[no-untyped-def]
-    server.files[f"files/f{name}"] = body
-    file = {"name": f"files/f{name}", "mimeType": "application/jsonl", "sizeBytes": str(len(body))}
-    return 200, {"file": file}, {"x-goog-upload-status": "final"}
-
-
-def _google_create(server, http, body, query, model):  # type: ignore[no-untyped-def]
-    batch = json.loads(body)["batch"]
-    file = batch["inputConfig"]["fileName"]
-    requests = {}
-    for line in server.files[file].splitlines():
-        row = json.loads(line)
-        requests[row["key"]] = row["request"]["contents"][-1]["parts"][-1]["text"]
-    made = server.create("google", requests, batch["displayName"], file)
-    return _refuse(made) if isinstance(made, str) else (200, _google_batch(made))
-
-
-_GOOGLE_ENDS = {
-    "completed": "SUCCEEDED", "expired": "EXPIRED", "cancelled": "CANCELLED",
-    "queue_full": "FAILED", "refused": "FAILED",
-}  # fmt: skip
-
-
-def _google_batch(job: Job) -> dict[str, Any]:
-    state = _GOOGLE_ENDS[job.end] if job.ended else "RUNNING"
-    metadata = {
-        "displayName": job.mark, "state": f"BATCH_STATE_{state}", "createTime": _stamp(job.created),
-        "model": "models/gemini-test",
-    }  # fmt: skip
-    made: dict[str, Any] = {"name": job.name, "metadata": metadata}
-    if job.ended and state != "FAILED":
-        metadata["output"] = {"responsesFile": f"files/out-{job.name.removeprefix('batches/')}"}
-    return made
-
-
-def _google_get(server, http, body, query, name):  # type: ignore[no-untyped-def]
-    job = server.look(f"batches/{name}")
-    return (200, _google_batch(job)) if job else (404, {"error": {"message": "no batch"}})
-
-
-def _google_list(server, http, body, query):  # type: ignore[no-untyped-def]
-    return 200, {"operations": [_google_batch(job) for job in server.listed("google")]}
-
-
-def _google_cancel(server, http, body, query, name):  # type: ignore[no-untyped-def]
-    server.jobs[f"batches/{name}"].cancelling = True
-    return 200, {}
-
-
-def _google_file(server, http, body, query, name):  # type: ignore[no-untyped-def]
-    job = server.jobs[f"batches/{name}"]
-    rows = [_google_line(server, job, c, k) for c, k in job.results if k != "missing"]
-    return _download(server, rows)
-
-
-def _google_line(server: BatchServer, job: Job, cid: str, kind: str) -> dict[str, Any]:
-    if kind in _ITEM_ERRORS:
-        code = {400: 3, 429: 8, 500: 13}[_ITEM_ERRORS[kind][0]]
-        return {"key": cid, "error": {"code": code, "message": f"{kind} here"}}
-    parts = [{"text": server.text(job.requests[cid])}]
-    response = {
-        "candidates": [{"content": {"parts": parts, "role": "model"}, "finishReason": "STOP"}],
-        "usageMetadata": {"promptTokenCount": 7, "candidatesTokenCount": 5, "totalTokenCount": 12},
-        "modelVersion": "gemini-test", "responseId": f"g_{cid}",
-    }  # fmt: skip
-    return {"key": cid, "response": response}
-
-
 _ROUTES: list[tuple[str, str, Callable[..., Any]]] = [
     ("POST", r"/v1/messages/batches", _anthropic_create),
     ("GET", r"/v1/messages/batches", _anthropic_list),
@@ -518,11 +443,4 @@ _ROUTES: list[tuple[str, str, Callable[..., Any]]] = [
     ("GET", r"/v1/batches", _openai_list),
     ("GET", r"/v1/batches/([^/]+)", _openai_get),
     ("POST", r"/v1/batches/([^/]+)/cancel", _openai_cancel),
-    ("POST", r"/upload/v1beta/files", _google_upload_start),
-    ("POST", r"/upload-to/(\d+)", _google_upload),
-    ("POST", r"/v1beta/models/([^/:]+):batchGenerateContent", _google_create),
-    ("GET", r"/v1beta/batches", _google_list),
-    ("GET", r"/v1beta/batches/([^/:]+)", _google_get),
-    ("POST", r"/v1beta/batches/([^/:]+):cancel", _google_cancel),
-    ("GET", r"/v1beta/files/out-([^/:]+):download", _google_file),
 ]

@@ -23,21 +23,19 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from functools import partial
-from importlib import import_module
-from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import portrayal.registry as registry
-from portrayal.errors import DataError, MissingExtraError, OptionError, PortrayalError
+from portrayal.errors import DataError, OptionError, PortrayalError
 from portrayal.types import Tabular
 
 Row = Mapping[str, Any]
 
 _FORMATS = (
-    ".csv, .tsv, .txt, .jsonl, .ndjson, .json, .parquet, .arrow, .feather, .xlsx, .xls, .ods "
-    "(also .gz), .zip with one of these"
+    ".csv, .tsv, .txt, .jsonl, .ndjson, .json, .parquet, .xlsx, .xls, .ods (also .gz), .zip with "
+    "one of these"
 )
 log = logging.getLogger("portrayal.files")
 """Says how a file was read where its name does not tell; the command line prints it."""
@@ -111,8 +109,6 @@ def open_source(texts: Tabular) -> TextSource:
 
 
 def _of_path(path: Path) -> TextSource:
-    if str(path).startswith("hf:"):
-        return _of_hub(str(path).removeprefix("hf:").strip("/").removeprefix("datasets/"))
     # A pipe can be read once; the copy as often as is needed
     if path.is_fifo():
         with path.open("rb") as pipe:
@@ -175,36 +171,6 @@ def _unzipped(path: Path) -> TextSource:
         raise DataError(f"{path}: not a readable archive ({error}). Unpack it yourself.") from error
 
 
-def _of_hub(name: str) -> TextSource:
-    """A table of a data set of the Hugging Face hub: OWNER/NAME, or OWNER/NAME/FILE."""
-    owner, _, path_in_hub = name.partition("/")
-    dataset, _, file = path_in_hub.partition("/")
-    repository = f"{owner}/{dataset}"
-    if find_spec("huggingface_hub") is None:
-        raise MissingExtraError(
-            f"hf://{name} is read with huggingface_hub: pip install huggingface_hub. Or download "
-            "the file, and name it."
-        )
-    hub = import_module("huggingface_hub")
-    try:
-        if not file:
-            names = hub.list_repo_files(repository, repo_type="dataset")
-            tables = [table for table in names if Path(table).suffix.casefold() in _KINDS]
-            if len(tables) != 1:
-                raise DataError(
-                    f"hf://{repository} has {len(tables)} tables; name one: "
-                    + ", ".join(f"hf://{repository}/{table}" for table in tables[:5])
-                )
-            (file,) = tables
-        cached = hub.hf_hub_download(repository, file, repo_type="dataset")
-    except (OSError, ValueError) as error:
-        first = str(error).strip().partition("\n")[0]
-        raise DataError(
-            f"hf://{name} cannot be fetched ({first}). A name is hf://OWNER/NAME/FILE."
-        ) from error
-    return replace(_file(Path(cached)), name=f"hf://{repository}/{file}")
-
-
 LOGS = ".eval"
 """Ending of logs of Inspect AI, which may also be JSON; the reader of that name reads both."""
 _LOG_OPENING = re.compile(rb'\s*\{\s*"version":\s*\d+,\s*"status":')
@@ -263,12 +229,7 @@ def _moment(path: Path) -> tuple[int, int, int] | None:
 
 
 def _folder(path: Path) -> TextSource:
-    about = {entry.name for entry in path.iterdir()} & {"dataset_info.json", "dataset_dict.json"}
-    if "dataset_dict.json" in about:
-        splits = ", ".join(sorted(entry.name for entry in path.iterdir() if entry.is_dir()))
-        raise DataError(f"{path}: a data set of several parts. Name the folder of one: {splits}.")
-    # A data set that Hugging Face saved has JSON files about it, which hold no texts
-    kinds = (".arrow",) if about else tuple(sorted(_KINDS - {".txt"}))
+    kinds = tuple(sorted(_KINDS - {".txt"}))
     names = sorted(
         f for f in path.iterdir() if f.name.removesuffix(".gz").casefold().endswith(kinds)
     )
@@ -531,27 +492,6 @@ def _parquet(path: Path) -> Iterator[Row]:
         raise DataError(f"{path}: not a readable Parquet file ({error}).") from error
 
 
-def _arrow(path: Path) -> Iterator[Row]:
-    """Rows of an Arrow or Feather file: of its form with an index, or of a stream of batches."""
-    import pyarrow as pa
-
-    budget = max(most_unpacked(), path.stat().st_size)
-    try:
-        with pa.OSFile(str(path)) as stream:
-            indexed = stream.read(6) == b"ARROW1"
-            stream.seek(0)
-            reader = (pa.ipc.open_file if indexed else pa.ipc.open_stream)(stream)
-            header(reader.schema.names, str(path))
-            batches = map(reader.get_batch, range(reader.num_record_batches)) if indexed else reader
-            for batch in batches:
-                budget -= batch.nbytes
-                if budget < 0:
-                    raise _too_large(path)
-                yield from batch.to_pylist()
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise DataError(f"{path}: not a readable Arrow file ({error}).") from error
-
-
 def _written_out(column: Any) -> int:
     """Bytes of a column once every entry of its dictionaries stands where it is used."""
     import pyarrow as pa
@@ -582,7 +522,6 @@ def _excel(path: Path) -> Iterator[Row]:
 
 _BINARY: dict[str, Callable[[Path], Iterator[Row]]] = {
     ".parquet": _parquet,
-    **dict.fromkeys((".arrow", ".feather"), _arrow),
     **dict.fromkeys((".xlsx", ".xls", ".ods"), _excel),
 }
 _KINDS = {".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json", *_BINARY}

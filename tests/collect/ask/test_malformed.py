@@ -148,8 +148,6 @@ def test_an_odd_reason_does_not_fill_the_journal_or_the_summary(run, prompts):
          Usage(8, 4)),
         (b'{"usageMetadata": {"promptTokenCount": 3, "candidatesTokenCount": 4, '
          b'"thoughtsTokenCount": 2}}', Usage(3, 6)),
-        (b'{"usage": {"tokens": {"input_tokens": 3, "output_tokens": 4}}}', Usage(3, 4)),
-        (b'{"usage": {"inputTokens": 3, "outputTokens": 4}}', Usage(3, 4)),
         (b'{"usage": {"prompt_tokens": -3, "completion_tokens": "4"}}', Usage()),
         (b'{"usage": {"prompt_tokens": true, "completion_tokens": 1e3}}', Usage()),
         (b'{"usage": null}', Usage()), (b"[]", Usage()), (b"\xff{", Usage()), (None, Usage()),

@@ -9,8 +9,6 @@ from portrayal.collect.ask.collection import RequestPlan
 from portrayal.collect.ask.provider import Answer, RejectedError, TryAgainError, Usage
 from portrayal.errors import OptionError
 
-_TABLE_NAMES = {"bedrock": "aws", "huggingface": None, "server": None}
-
 
 @dataclass(frozen=True, slots=True)
 class Price:
@@ -49,7 +47,7 @@ class Price:
 def price_to_pay(price: "Price | str | None", name: str, *, batch: bool = False) -> "Price | None":
     """Return the price of a model's tokens: the one given, or the listed one.
 
-    For a batch the listed price is halved, as OpenAI, Anthropic and Google bill it; a given one is
+    For a batch the listed price is halved, as OpenAI and Anthropic bill it; a given one is
     taken as it is. None where neither is known.
     """
     if price is not None:
@@ -63,9 +61,6 @@ def price_to_pay(price: "Price | str | None", name: str, *, batch: bool = False)
 def price_of(name: str) -> Price | None:
     """Return the listed price of a model such as "openai:gpt-5-mini"; None where it is unknown."""
     service, _, model = name.partition(":")
-    provider = _TABLE_NAMES.get(service, service)
-    if provider is None or not model:
-        return None
     try:
         import genai_prices
     except ImportError:
@@ -73,7 +68,7 @@ def price_of(name: str) -> Price | None:
     # A thousand tokens: prices of some models rise with the length of a request
     million = genai_prices.Usage(input_tokens=1_000, output_tokens=1_000)
     try:
-        price = genai_prices.calc_price(million, model, provider_id=provider)
+        price = genai_prices.calc_price(million, model, provider_id=service)
     except LookupError:
         return None
     return Price(float(price.input_price) * 1e3, float(price.output_price) * 1e3)

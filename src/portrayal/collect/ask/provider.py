@@ -48,7 +48,6 @@ def _holds_no_null(value: Any) -> bool:
 
 _ASKED = ("model", "messages", "input", "system", "stream")
 EFFORTS = ("none", "default", "minimal", "low", "medium", "high", "xhigh", "max")
-TIERS = ("auto", "default", "flex", "priority")
 KNOWN: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "temperature": ("a number from 0 to 2", _within(0, 2)),
     "max_tokens": ("a whole number of at least 1", _within(1, math.inf, int)),
@@ -57,9 +56,6 @@ KNOWN: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "system": ("a text", lambda v: isinstance(v, str) and bool(v.strip())),
     "reasoning_effort": (f"one of {', '.join(EFFORTS)}", EFFORTS.__contains__),
     "thinking_budget": ("a whole number of tokens, 0 for none", _within(0, math.inf, int)),
-    "presence_penalty": ("a number from -2 to 2", _within(-2, 2)),
-    "frequency_penalty": ("a number from -2 to 2", _within(-2, 2)),
-    "service_tier": (f"one of {', '.join(TIERS)}", TIERS.__contains__),
     RAW: (
         f"names with JSON values, none of them null, and none of {', '.join(_ASKED)}",
         lambda v: isinstance(v, Mapping) and _holds_no_null(v) and not v.keys() & {*_ASKED},

@@ -7,7 +7,6 @@ from contextlib import AsyncExitStack
 from typing import Any
 
 from pydantic_ai import exceptions as client
-from pydantic_ai.exceptions import UserError
 from pydantic_ai.messages import (
     ModelRequest,
     ModelRequestPart,
@@ -60,8 +59,6 @@ _ADVICE: Mapping[type[Exception], str] = {
     f"and, if you gave one, the base URL. {_CONTINUE}",
     client.UserError: "Nothing can be asked like that.",
 }
-_NO_CREDENTIALS = ("NoCredentialsError", "PartialCredentialsError", "CredentialRetrievalError")
-
 _TRY_AGAIN_STATUSES = (408, 409, 425, 429)
 _KINDS: tuple[tuple[tuple[type[Exception], ...], str], ...] = (
     ((client.ModelRateLimitError,), "rate_limit"),
@@ -93,10 +90,8 @@ def trouble_of(
     message = f"{name}: {scrub(_words(error), variables)}"
     of_policy = isinstance(error, client.ModelAPIError) and _is_policy(error)
     advice = next((text for kind, text in _ADVICE.items() if isinstance(error, kind)), "")
-    if type(error).__name__ in _NO_CREDENTIALS:
-        advice = f"Set {{keys}}. {_CONTINUE}"
     if advice and not (of_policy and isinstance(error, client.ModelAuthenticationError)):
-        keys = " or ".join(variables) or "the credentials"
+        keys = " or ".join(variables)
         return StopError(f"{message} {advice.format(keys=keys, name=name)}")
     status = error.status_code if isinstance(error, client.ModelHTTPError) else None
     rejected = isinstance(error, client.ModelRequestRejectedError) or (status or 500) < 500
@@ -108,7 +103,7 @@ def trouble_of(
         names, kind = {base.__name__ for base in type(error).__mro__}, "body"  # cut off, or odd
         if names & {"TimeoutException", "TimeoutError"}:
             kind = "timeout"
-        elif names & {"TransportError", "HTTPClientError", "OSError", "ClientError"}:
+        elif names & {"TransportError", "OSError", "ClientError"}:
             kind = "connection"
     if kind == "connection" and (below := scrub(bottom(error), variables)) not in message:
         message = f"{message.rstrip('.')} ({below})."
@@ -147,7 +142,7 @@ def _message(body: Any) -> str:
         except ValueError:
             return str(body)
     if isinstance(body, dict):
-        for key in ("message", "Message", "error", "detail"):
+        for key in ("message", "error", "detail"):
             if body.get(key):
                 return _message(body[key])
         return json.dumps(body, default=str)
@@ -168,23 +163,18 @@ def _thinking(n: int) -> dict[str, Any]:
 
 
 _BODY = {RAW: _as("extra_body")}
-_TIERS = {"default": "standard_only"}
 SETTINGS: Mapping[str, Mapping[str, Callable[[Any], dict[str, Any]]]] = {
     "openai": {"reasoning_effort": _as("openai_reasoning_effort"), **_BODY},
     "server": {"reasoning_effort": _as("openai_reasoning_effort"), **_BODY},
-    "groq": {"reasoning_effort": _as("groq_reasoning_effort"), **_BODY},
     "anthropic": {
         "reasoning_effort": _as("anthropic_effort"),
         "thinking_budget": lambda n: {"anthropic_thinking": _thinking(n)},
-        "service_tier": lambda tier: {"anthropic_service_tier": _TIERS.get(tier, tier)},
         **_BODY,
     },
     "google": {
         "reasoning_effort": lambda e: {"google_thinking_config": {"thinking_level": e.upper()}},
         "thinking_budget": lambda n: {"google_thinking_config": {"thinking_budget": n}},
     },
-    "huggingface": _BODY,
-    "bedrock": {RAW: _as("bedrock_additional_model_requests_fields")},
 }
 """Service → parameter → the settings of pydantic-ai by which it reaches the request, where these
 are called otherwise; a service takes no other of `_BY_SERVICE`."""
@@ -214,8 +204,6 @@ class RemoteModel:
         Environment variables of its keys.
     settings
         Further settings for every request, such as switched-off retries.
-    http
-        Makes the HTTP client where it is another kind than most take.
     batches
         Makes the batch service of this provider; None where it has none.
 
@@ -232,12 +220,10 @@ class RemoteModel:
         parameters: Mapping[str, Any],
         variables: Sequence[str],
         settings: Mapping[str, Any] | None = None,
-        http: Callable[[], Any] | None = None,
         batches: "Callable[[RemoteModel], BatchService] | None" = None,
     ) -> None:
-        self._make, self._make_http = make, http or create_async_httpx2_client
-        self._batches, self.variables = batches, tuple(variables)
-        self._http = watched(self._make_http())
+        self._make, self._batches, self.variables = make, batches, tuple(variables)
+        self._http = watched(create_async_httpx2_client())
         self.model = make(self._http)
         self.name = f"{service}:{self.model.model_name}"
         profile: Mapping[str, Any] = self.model.profile
@@ -251,7 +237,7 @@ class RemoteModel:
         rests = can_rest and parameters.get("reasoning_effort", usual) == "none"
         # OpenAI's reasoning models refuse what shapes sampling, unless reasoning is off.
         if profile.get("openai_supports_reasoning", False) and not rests:
-            ignored |= {"temperature", "top_p", "presence_penalty", "frequency_penalty"}
+            ignored |= {"temperature", "top_p"}
         checked = check_parameters(self.name, parameters, ignored)
         self.parameters: Mapping[str, Any] = checked
         sent: dict[str, Any] = dict(settings or {})
@@ -288,13 +274,8 @@ class RemoteModel:
         StopError
             Where nothing does.
         """
-        provider = self.model.provider
-        try:
-            url = "" if provider is None else str(provider.base_url)
-        except UserError:  # a service that finds its address by the model
-            return
-        if url:
-            await reach(self.name, url)
+        if (provider := self.model.provider) is not None:
+            await reach(self.name, str(provider.base_url))
 
     async def open(self) -> None:
         """Open the connections, once, with a new client after a `close`."""
@@ -302,7 +283,7 @@ class RemoteModel:
         async with self._opening:
             if self._open is None:
                 if self._http.is_closed:
-                    self._http = watched(self._make_http())
+                    self._http = watched(create_async_httpx2_client())
                     self.model = self._make(self._http)
                 stack = AsyncExitStack()
                 stack.push_async_callback(self._http.aclose)

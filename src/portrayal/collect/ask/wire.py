@@ -7,7 +7,6 @@ header of their own.
 
 import json
 import math
-import sys
 import zlib
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
@@ -24,8 +23,8 @@ Client = TypeVar("Client", bound=Any)
 _LONGEST = 120
 _PATIENCE = 5.0
 _PORTS = {"http": 80, "https": 443}
-_INPUT = ("prompt_tokens", "input_tokens", "inputTokens", "promptTokenCount")
-_OUTPUT = ("completion_tokens", "output_tokens", "outputTokens", "candidatesTokenCount")
+_INPUT = ("prompt_tokens", "input_tokens", "promptTokenCount")
+_OUTPUT = ("completion_tokens", "output_tokens", "candidatesTokenCount")
 _BESIDE_INPUT = ("cache_creation_input_tokens", "cache_read_input_tokens")
 _BESIDE_OUTPUT = ("thoughtsTokenCount",)
 _EVENTS = ("data:", "event:", ":")
@@ -124,10 +123,9 @@ async def _read_bounded(response: Any, most: int) -> bytes:
 
 def _put_back(response: Any, body: bytes) -> None:
     """Let a client read `body` as what came, without packing."""
-    # httpx and httpx2 each take a stream of their own kind alone.
-    library = sys.modules[type(response).__module__.partition(".")[0]]
+    from httpx2 import AsyncByteStream
 
-    class Body(library.AsyncByteStream):  # type: ignore[misc,name-defined]
+    class Body(AsyncByteStream):
         """A body that was read."""
 
         async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -158,7 +156,7 @@ def is_elsewhere(source: str, target: str) -> bool:
 
 
 def watched(client: Client) -> Client:
-    """Return an HTTP client (httpx or httpx2) that looks at every response that it gets."""
+    """Return an HTTP client of httpx2 that looks at every response that it gets."""
 
     async def on_request(request: Any) -> None:
         timeout = _SEEN.get(LastResponse()).timeout
@@ -192,14 +190,6 @@ def watched(client: Client) -> Client:
 
     client.event_hooks = {"request": [on_request], "response": [on_response]}
     return client
-
-
-def on_parse(response_dict: Mapping[str, Any], **_: Any) -> None:
-    """Look at a response as Amazon's client gets it, which has hooks of its own."""
-    last = _SEEN.get(LastResponse())
-    last.status, last.body = response_dict["status_code"], response_dict["body"]
-    if 300 <= response_dict["status_code"] < 400:  # this client follows none
-        last.elsewhere = response_dict["headers"].get("location", "")
 
 
 def redirected(name: str, target: str) -> StopError:
@@ -295,7 +285,7 @@ def usage_in(body: bytes | str | None) -> Usage:
 
 
 def _usage_of(value: Mapping[str, Any]) -> Usage:
-    for key in ("usage", "usageMetadata", "tokens", "response", "message"):
+    for key in ("usage", "usageMetadata", "response", "message"):
         inside = value.get(key)
         if isinstance(inside, dict) and (usage := _usage_of(inside)) != Usage():
             return usage

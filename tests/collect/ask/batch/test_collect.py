@@ -23,10 +23,10 @@ from portrayal.run import Run
 from servers.batch_server import BatchServer
 from support import matrix, needs
 
-needs("pydantic_ai", "openai", "anthropic", "google")
+needs("pydantic_ai", "openai", "anthropic")
 
 KEY = "sk-test-0123456789abcdef"
-MODELS = {"openai": "gpt-test", "anthropic": "claude-test", "google": "gemini-test"}
+MODELS = {"openai": "gpt-test", "anthropic": "claude-test"}
 SERVICES = tuple(MODELS)
 PROMPTS = [Prompt(f"p{n}", f"tell {n}", {"n": str(n)}) for n in range(6)]
 PACE = Retry(attempts=3, first_wait=0.01, longest_wait=0.05, settle_seconds=0.2)
@@ -36,7 +36,7 @@ services = pytest.mark.parametrize("service", SERVICES)
 
 @pytest.fixture(autouse=True)
 def keys(monkeypatch):
-    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY"):
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
         monkeypatch.setenv(name, KEY)
 
 
@@ -273,11 +273,10 @@ def test_a_batch_cancelled_elsewhere_is_not_submitted_again_by_itself(tmp_path, 
 
 
 @BAD_DAYS
-@pytest.mark.parametrize("service", ["openai", "google"])
-def test_a_full_queue_is_waited_for(tmp_path, service):
+def test_a_full_queue_is_waited_for(tmp_path):
     retry = replace(PACE, max_requests=6)
     with BatchServer(looks=2, end=("completed", "queue_full")) as server:
-        report = collect(tmp_path, service, server, retry=retry)
+        report = collect(tmp_path, "openai", server, retry=retry)
     assert report.complete
     assert len(server.jobs) == 3
     assert set(server.prompts.values()) == {2}

@@ -1,10 +1,9 @@
-"""Batches of OpenAI, Anthropic and Google over pydantic-ai.
+"""Batches of OpenAI and Anthropic over pydantic-ai.
 
 Encoding, checking, cancelling and decoding are pydantic-ai's own. Creating a batch, finding it
 again and reading its results are each service's, because only there can a batch carry a mark.
 """
 
-import io
 import json
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -61,9 +60,7 @@ def sort_error(
         return StopError(str(trouble)) if isinstance(trouble, RejectedError) else trouble
     words = scrub(" ".join(str(error).split()), variables)[:_LONGEST] or type(error).__name__
     message = f"{name}: {doing}: {words}"
-    # `status_code` of OpenAI's and Anthropic's errors, `code` of Google's.
-    codes = (getattr(error, name, None) for name in ("status_code", "code"))
-    status = next((code for code in codes if isinstance(code, int)), None)
+    status: int | None = getattr(error, "status_code", None)
     headers: Any = getattr(getattr(error, "response", None), "headers", None)
     wait = ModelHTTPError(status or 0, name, headers=headers).retry_after
     # An empty account also answers 429, and no waiting fills it
@@ -178,9 +175,7 @@ class RemoteBatches:
 
     def was_cancelled(self, batch: Batch) -> bool:
         """Whether an ended batch was cancelled; see `BatchService.was_cancelled`."""
-        details = batch.provider_details or {}
-        ended = details.get("status") or details.get("state") or ""
-        return ended in ("cancelled", "JOB_STATE_CANCELLED")
+        return (batch.provider_details or {}).get("status") == "cancelled"
 
     async def cancel(self, submission: Submission) -> None:
         """Ask for the end of a batch; what it has answered by then can still be taken."""
@@ -354,54 +349,8 @@ class AnthropicBatches(RemoteBatches):
             return (sure or matches)[::-1]
 
 
-class GoogleBatches(RemoteBatches):
-    """Gemini's batches."""
-
-    async def create(self, requests: Sequence[EncodedBatchRequest], mark: str) -> str:
-        """Create a batch named after `mark`, without retrying, and return its name."""
-        model: Any = self._model
-        with self._sorted("creating a batch"):
-            files, batches = model.client.aio.files, model.client.aio.batches
-            lines = (f'{{"key":{json.dumps(r.custom_id)},"request":{r.body}}}' for r in requests)
-            file = await files.upload(
-                file=io.BytesIO("\n".join(lines).encode()),
-                config={"mime_type": "application/jsonl", "display_name": f"portrayal-{mark}"},
-            )
-            once = {"retry_options": {"attempts": 1}}
-            batch = await batches.create(
-                model=model.model_name,
-                src=file.name,
-                config={"display_name": f"portrayal-{mark}", "http_options": once},
-            )
-            return str(batch.name)
-
-    async def find(self, submission: Submission, skip: frozenset[str]) -> list[tuple[str, bool]]:
-        """Return the batches named after the submission's mark, each with True."""
-        model: Any = self._model
-        with self._sorted("listing batches"):
-            jobs = await model.client.aio.batches.list(config={"page_size": 100})
-            name = f"portrayal-{submission.mark}"
-            names = [job.name async for job in jobs if job.display_name == name]
-            return [(batch_id, True) for batch_id in names if batch_id not in skip]
-
-    async def _results(self, batch: Batch, lenient: bool) -> list[BatchResult]:
-        """Return what an ended batch answered; what it did not run is left out."""
-        state = (batch.provider_details or {}).get("state", "")
-        try:
-            return await super()._results(batch, lenient)
-        except ModelHTTPError as error:  # no results at all
-            if state in ("JOB_STATE_EXPIRED", "JOB_STATE_CANCELLED"):
-                return []
-            if state != "JOB_STATE_FAILED":
-                raise
-            if error.status_code in (429, 500, 503, 504):
-                raise NotRunError(f"batch {batch.id} did not run: {error}") from error
-            raise RefusedError(f"batch {batch.id} was refused: {error}") from error
-
-
 SERVICES: Mapping[str, Callable[[RemoteModel], BatchService]] = {
     "openai": OpenAIBatches,
     "anthropic": AnthropicBatches,
-    "google": GoogleBatches,
 }
 """Service → what makes its batches."""
