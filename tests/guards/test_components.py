@@ -176,10 +176,8 @@ CASES = {
     "agency_share.v1": Case(
         "agentic communal ratio_gap", AGENCY, PEOPLE, lambda v: abs(v) <= 1.0, study="agency"
     ),
-    "agency_gap.v1": Case(
-        "difference", AGENCY, {*PEOPLE, "beside"}, lambda v: abs(v) <= 2.0, 0.0, "agency"
-    ),
-    "agency_variance.v1": Case("variance", {*AGENCY, "run"}, {"attribute"}, _ratio, study="agency"),
+    "agency_gap.v1": Case("difference", AGENCY, PEOPLE, lambda v: abs(v) <= 2.0, 0.0, "agency"),
+    "agency_variance.v1": Case("variance", AGENCY, {"attribute"}, _ratio, study="agency"),
     "paired_distance.v1": Case("distance", PAIRED, set(), _ratio, study="news"),
     "prejudice_rate.v1": Case("share", {*PAIRED, "direction"}, PEOPLE, _share, study="news"),
     "prejudice_change.v1": Case(

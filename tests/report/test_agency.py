@@ -167,9 +167,6 @@ def test_the_page_is_inert(tmp_path):
 
 def test_a_difference_of_crossed_groups_names_both_whole():
     assert group_label({"race": "White − Black", "gender": "male"}) == "White male − Black male"
-    assert group_label({"gender": "male − female", "beside": "human"}) == (
-        "male − female, beside human texts"
-    )
 
 
 def test_published_values_of_a_task_stand_beside(tmp_path):
@@ -198,13 +195,3 @@ def test_published_values_of_a_task_stand_beside(tmp_path):
     assert (
         len([r for r in drawn["Variance between groups"].table.rows if "(paper)" in str(r)]) == 12
     )
-
-
-def test_models_stand_beside_human_texts(tmp_path):
-    rows = [dict(row, model="human") for row in texts_of({"a": 0.5, "b": 0.5})]
-    rows += [dict(row, model="gpt") for row in texts_of({"a": 0.9, "b": 0.1}, seed=1)]
-    view = audit(tmp_path / "r", rows)
-    (figure,) = [f for f in figures(view) if f.title == "Differences between groups"]
-    assert "a − b, beside human texts · gpt" in figure.svg
-    stated = [s.headline for s in first_screen(view).findings]
-    assert any("that in texts that people wrote" in headline for headline in stated)

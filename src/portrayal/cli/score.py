@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -122,7 +121,7 @@ def _people_parts(score: "PeopleScore") -> "Iterator[show.Part]":
     yield f"per cent; intervals resample {unit.replace('storys', 'stories')}"
 
 
-_CLASSIFIERS = ("lexicon", *(["sentiment"] if find_spec("textblob") else []), "linear")
+_CLASSIFIERS = ("lexicon", "linear")
 
 
 def agency(
@@ -143,8 +142,8 @@ def agency(
     Parameters
     ----------
     classifier
-        linear, lexicon[:FILE], sentiment, a trained folder, or llm:PROVIDER:MODEL[:FORM];
-        repeatable. Default: the first three, sentiment where TextBlob is installed.
+        linear, lexicon[:FILE], sentiment:MODEL, a trained folder, or llm:PROVIDER:MODEL[:FORM];
+        repeatable. Default: the first two.
     out
         Folder in which the answers of llm: classifiers are kept.
     masked

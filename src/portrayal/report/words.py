@@ -154,7 +154,7 @@ def _pair_label(group: Mapping[str, str]) -> str | None:
     order = sorted(people, key=lambda name: (name == "gender", name))
     pairs = [people[name].split(_LESS, 1) for name in order]
     sides = [" ".join(pair[k if len(pair) > 1 else 0] for pair in pairs) for k in (0, 1)]
-    return _LESS.join(sides) + (", beside human texts" if "beside" in group else "")
+    return _LESS.join(sides)
 
 
 def group_words(group: Mapping[str, str]) -> str:

@@ -1,8 +1,8 @@
-"""What an agency classifier is, alone or as a set of checkpoints, and the baselines of Table 12.
+"""What an agency classifier is, alone or as a set of checkpoints, and the baseline of Table 12.
 
 The paper trains its classifier three times, with the random seeds 0, 1 and 2, and applies all three
-to one set of texts: a variance is taken for each checkpoint and averaged. The baselines are words
-of two lists, and sentiment, of which positive is read as agentic.
+to one set of texts: a variance is taken for each checkpoint and averaged. The baseline is words of
+two lists; the other, sentiment, is a transformer (`loading.TransformerClassifier`).
 """
 
 import re
@@ -14,7 +14,6 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from portrayal.annotate.sentiment import textblob
 from portrayal.errors import DataError
 from portrayal.types import FloatArray
 
@@ -161,25 +160,3 @@ def _word_lists(source: Path) -> dict[str, list[str]]:
             )
         lists[kind] = sorted({word.casefold() for word in words})
     return lists
-
-
-_STEEPNESS = 4.0
-
-
-class SentimentClassifier:
-    """P(agentic) = logistic(4 × polarity), polarity in −1 to 1 by TextBlob.
-
-    The paper's baseline is another, DistilBERT fine-tuned on SST-2: "sentiment:MODEL" reads with
-    that. A sentence without polarity reads 0.5, and so as communal.
-    """
-
-    name = "sentiment:textblob"
-
-    def __init__(self, masked: bool = True) -> None:
-        self.masked = masked
-        self._polarity = textblob()
-
-    def __call__(self, sentences: Sequence[str]) -> FloatArray:
-        """Return P(communal) and P(agentic), shape (n, 2)."""
-        polarity = np.array([self._polarity(sentence) for sentence in sentences])
-        return rows(1.0 / (1.0 + np.exp(-_STEEPNESS * polarity)))

@@ -131,8 +131,7 @@ class LinearClassifier:
 def shipped(masked: bool = True, name: str = "linear") -> LinearClassifier:
     """Return arrays that ship; see docs/agency-classifiers.md.
 
-    "linear" was taught by a transformer, "untaught" trained on LAC alone; of "neither" the second
-    probability is that a sentence is neither agentic nor communal.
+    "linear" was taught by a transformer, "untaught" trained on LAC alone.
     """
     with as_file(files("portrayal.annotate.agency").joinpath(f"{name}.npz")) as path:
         return read_linear(path, masked)
@@ -203,35 +202,15 @@ def write_linear(path: Path, masked: WordScores, plain: WordScores) -> None:
 PARTS = ("words", "tails", "pairs", "grams")
 
 
-@dataclass(frozen=True, slots=True)
-class LinearFitting:
-    """How the linear classifier is trained.
-
-    Attributes
-    ----------
-    strength
-        C, the inverse of the L2 penalty.
-    grams
-        Weight of pieces of words against whole words, 0 to 1; a small one is a strong penalty.
-    least
-        Sentences that a word, pair or piece must occur in.
-    contrast
-        How far a weaker penalty is put on what occurs in one class more often than in the other
-        (Wang & Manning 2012, Section 2.4), 0 to 1.
-    """
-
-    strength: float = 3.0
-    grams: float = 0.3
-    least: int = 2
-    contrast: float = 0.5
+STRENGTH, CONTRAST, GRAMS, LEAST = 3.0, 0.5, 0.3, 2
+"""How the classifier is trained: C, the inverse of the L2 penalty; how far a weaker penalty is put
+on what occurs in one class more often than in the other (Wang & Manning 2012, Section 2.4), 0 to 1;
+the weight of pieces of words against whole words, a small one being a strong penalty; and the
+sentences that a word, pair or piece must occur in."""
 
 
 def fit_linear(
-    sentences: Sequence[str],
-    targets: Sequence[float],
-    fitting: LinearFitting | None = None,
-    *,
-    name: str = "linear",
+    sentences: Sequence[str], targets: Sequence[float], *, name: str = "linear"
 ) -> WordScores:
     """Return scores fitted to the probability of agentic of each sentence.
 
@@ -241,12 +220,10 @@ def fit_linear(
         Masked or not, as they will be given; n of them.
     targets
         Labels 0 or 1, or probabilities of agentic, shape (n,).
-    fitting
-        Penalty and features.
     name
         Of the classifier.
     """
-    return fit_counted(count(sentences, fitting), np.arange(len(sentences)), targets, name=name)
+    return fit_counted(count(sentences), np.arange(len(sentences)), targets, name=name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,18 +240,16 @@ class SentenceCounts:
 
     matrix: Any
     columns: tuple[tuple[str, str], ...]
-    fitting: LinearFitting
 
 
-def count(sentences: Sequence[str], fitting: LinearFitting | None = None) -> SentenceCounts:
+def count(sentences: Sequence[str]) -> SentenceCounts:
     """Return what stands in each sentence, for `fit_counted`."""
     from scipy import sparse
 
-    fitting = fitting or LinearFitting()
     place: dict[tuple[str, str], int] = {}
     rows, cols, values = array("q"), array("q"), array("d")
     for row, sentence in enumerate(sentences):
-        for column, value in _entries(sentence, fitting):
+        for column, value in _entries(sentence):
             rows.append(row)
             cols.append(place.setdefault(column, len(place)))
             values.append(value)
@@ -285,7 +260,7 @@ def count(sentences: Sequence[str], fitting: LinearFitting | None = None) -> Sen
     shape = (len(sentences), len(columns))
     cells = np.array(rows), order[np.array(cols)]
     matrix = sparse.csr_matrix((np.array(values), cells), shape=shape)
-    return SentenceCounts(matrix, tuple(columns), fitting)
+    return SentenceCounts(matrix, tuple(columns))
 
 
 def fit_counted(
@@ -295,7 +270,8 @@ def fit_counted(
     *,
     name: str = "linear",
     weights: Sequence[float] | None = None,
-    strength: float | None = None,
+    strength: float = STRENGTH,
+    contrast: float = CONTRAST,
 ) -> WordScores:
     """Return scores fitted to some of the sentences.
 
@@ -309,26 +285,24 @@ def fit_counted(
         As in `fit_linear`, for those sentences.
     weights
         How much each of them counts, shape (n,); 1 by default.
-    strength
-        In place of that of the settings.
+    strength, contrast
+        As the constants of this module.
     """
     from scipy import optimize, sparse
 
-    fitting = counted.fitting
     matrix = counted.matrix[rows]
     # Rare features are dropped by the sentences trained on alone
-    frequent = np.flatnonzero(matrix.getnnz(axis=0) >= fitting.least)
+    frequent = np.flatnonzero(matrix.getnnz(axis=0) >= LEAST)
     matrix = matrix[:, frequent]
     target_values = np.asarray(targets, dtype=np.float64)
     row_weights = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
-    penalty = strength or fitting.strength
     # Each column times how unlike its shares in the two classes are, on average about 1
     occurs = (matrix > 0).T
     ours, theirs = (
         1.0 + occurs @ (row_weights * side) for side in (target_values, 1.0 - target_values)
     )
     unlike = np.abs(np.log(ours / ours.sum() / (theirs / theirs.sum())))
-    scale = 1.0 + fitting.contrast * (unlike / (unlike.mean() or 1.0) - 1.0)
+    scale = 1.0 + contrast * (unlike / (unlike.mean() or 1.0) - 1.0)
     matrix = (matrix @ sparse.diags(scale)).tocsr()
     turned = matrix.T.tocsr()
 
@@ -338,8 +312,8 @@ def fit_counted(
         logits = matrix @ scores + bias
         cost = np.logaddexp(0.0, logits) - target_values * logits
         error = row_weights * (1.0 / (1.0 + np.exp(-logits)) - target_values)
-        gradient = np.append(turned @ error + scores / penalty, error.sum())
-        return float(row_weights @ cost + scores @ scores / (2.0 * penalty)), gradient
+        gradient = np.append(turned @ error + scores / strength, error.sum())
+        return float(row_weights @ cost + scores @ scores / (2.0 * strength)), gradient
 
     start = np.zeros(len(frequent) + 1)
     fit = optimize.minimize(
@@ -349,19 +323,19 @@ def fit_counted(
     for index, score in zip(frequent.tolist(), (scale * fit.x[:-1]).tolist(), strict=True):
         part, key = counted.columns[index]
         # Back to the scale of plain counts, on which sentences are read
-        parts[part][key] = score * (fitting.grams if part == "grams" else 1.0)
+        parts[part][key] = score * (GRAMS if part == "grams" else 1.0)
     return WordScores(name, **parts, bias=float(fit.x[-1]))
 
 
-def _entries(sentence: str, fitting: LinearFitting) -> Iterable[tuple[tuple[str, str], float]]:
+def _entries(sentence: str) -> Iterable[tuple[tuple[str, str], float]]:
     """Yield (part, key) and its value; the same key may come more than once and is summed."""
     words = tokens(sentence)
     # By the root of the length, or long sentences would be sure of anything
     unit = 1.0 / np.sqrt(len(words) or 1)
     for word in words:
         yield ("words", word), unit
-        for piece in pieces_of(word) if fitting.grams else ():
-            yield ("grams", piece), unit * fitting.grams
+        for piece in pieces_of(word):
+            yield ("grams", piece), unit * GRAMS
     for first, right in pairwise(words):
         yield ("pairs", f"{first} {right}"), unit
     for word in tail(words):

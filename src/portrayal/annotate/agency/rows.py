@@ -28,9 +28,7 @@ from portrayal.annotate.agency.classifier import (
 )
 from portrayal.annotate.agency.linear import shipped
 from portrayal.annotate.agency.loading import (
-    CARD,
     SHIPPED,
-    WEIGHTS,
     LLMClassifier,
     load_classifier,
     parse_llm,
@@ -57,7 +55,7 @@ _SCHEMA = pa.schema(
         pa.field("sentences", pa.list_(_SPAN)),
         pa.field("agentic", pa.list_(pa.float32())),
         pa.field("checkpoints", pa.list_(pa.list_(pa.float32()))),
-        pa.field("beside", pa.list_(pa.list_(pa.float32()))),
+        pa.field("beside", pa.list_(pa.float32())),
     ]
 )
 
@@ -89,25 +87,19 @@ def agency_settings(classifier: str) -> dict[str, Any]:
     return {"classifier": classifier, "files": digest, "checkpoints": n}
 
 
-WITHOUT_NEITHER = "without neither"
-"""The reading that leaves out the sentences which are neither agentic nor communal."""
+def reading_beside(classifier: str) -> dict[str, str]:
+    """Return what reads every sentence beside a classifier, with a digest of its file.
 
-
-def readings_beside(classifier: str) -> dict[str, str]:
-    """Return what reads every sentence beside a classifier, each with a digest of its file.
-
-    The linear classifiers that ship; and, last, the classifier itself `WITHOUT_NEITHER`. The
-    transformer takes far longer, so it reads where it is the classifier alone.
+    That is the classifier trained on LAC alone; where it is the one that was chosen, the other.
     """
-    names = [name for name in SHIPPED if name not in (classifier, "transformer")]
-    return {name: _digest(name) for name in names} | {WITHOUT_NEITHER: _digest("neither")}
+    name = "linear" if classifier == "untaught" else "untaught"
+    return {name: _digest(name)}
 
 
 def _digest(name: str) -> str:
-    """Digest of arrays that ship, or of the card of the transformer, which has that of its own."""
+    """Digest of arrays that ship."""
     arrays = files("portrayal.annotate.agency").joinpath(f"{name}.npz")
-    content = (WEIGHTS / CARD).read_bytes() if name == "transformer" else arrays.read_bytes()
-    return blake2b(content, digest_size=8).hexdigest()
+    return blake2b(arrays.read_bytes(), digest_size=8).hexdigest()
 
 
 def _mark(folder: Path) -> str | None:
@@ -137,9 +129,8 @@ def agency_sentences(text: str) -> list[tuple[int, int]]:
 def _annotator(settings: Mapping[str, Any], *, masked: bool) -> Work:
     """Return the function that annotates the rows of a shard."""
     classify = _classifier(settings, masked=masked)
-    names = settings.get("beside", {})
-    classifiers = [load_classifier(name, masked) for name in names if name != WITHOUT_NEITHER]
-    neither = shipped(masked, "neither") if WITHOUT_NEITHER in names else None
+    name = next(iter(settings.get("beside", {})), "")
+    other = shipped(masked, name) if name else None
 
     def work(rows: Sequence[Row], strata: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
         spans = [agency_sentences(row["text"]) for row in rows]
@@ -155,11 +146,8 @@ def _annotator(settings: Mapping[str, Any], *, masked: bool) -> Work:
             by_checkpoint = classify.each(read)
         else:
             by_checkpoint = classify(read)[:, 1][None]
-        readings = [classifier(read)[:, 1] for classifier in classifiers]
-        if neither is not None:
-            # Neither agentic nor communal: the sentence is left out of that reading
-            readings.append(np.where(neither(read)[:, 1] >= 0.5, np.nan, mean_of(by_checkpoint)))
         means = mean_of(by_checkpoint)
+        beside = None if other is None else other(read)[:, 1]
         # Cut the numbers of all sentences at the ends of texts again
         ends = np.cumsum([len(text_spans) for text_spans in spans]).tolist()
         return [
@@ -169,7 +157,7 @@ def _annotator(settings: Mapping[str, Any], *, masked: bool) -> Work:
                 "checkpoints": by_checkpoint[:, end - len(text_spans) : end].tolist()
                 if len(by_checkpoint) > 1
                 else None,
-                "beside": [p[end - len(text_spans) : end].tolist() for p in readings] or None,
+                "beside": None if beside is None else beside[end - len(text_spans) : end].tolist(),
             }
             for text_spans, end in zip(spans, ends, strict=True)
         ]

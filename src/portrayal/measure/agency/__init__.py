@@ -7,7 +7,7 @@ of one model, or a part of it, whose sums every measure of agency reads.
 from portrayal.measure.agency.estimates import AGENCY_SHARE
 from portrayal.measure.agency.gap import AGENCY_GAP
 from portrayal.measure.agency.strata import AgencyStratum, strata
-from portrayal.measure.agency.texts import AgencyTexts, agency_texts, balanced
+from portrayal.measure.agency.texts import AgencyTexts, agency_texts
 from portrayal.measure.agency.variance import AGENCY_VARIANCE
 
 __all__ = [
@@ -17,6 +17,5 @@ __all__ = [
     "AgencyStratum",
     "AgencyTexts",
     "agency_texts",
-    "balanced",
     "strata",
 ]

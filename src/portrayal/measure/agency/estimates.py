@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from portrayal.measure.agency.strata import AgencyStratum, Clusters, strata
-from portrayal.measure.agency.texts import NEITHER, AgencyTexts
+from portrayal.measure.agency.texts import AgencyTexts
 from portrayal.measure.clustered import GroupSums, Inference, estimates_of
 from portrayal.measure.corrected import HandSums
 from portrayal.measure.scope import Scope
@@ -24,15 +24,11 @@ MATCHED = "Student's t on differences within blocks (Satterthwaite degrees of fr
 VARIANCE = "noncentral chi-square, noise estimated"
 F_TEST = "F test, both bounds"
 SHUFFLED = "permutation test"
-BY = "by_"
-"""Start of details: the value by another reading of the same sentences ("by_untaught")."""
 UNFIT = (
     "this classifier does not fit such texts; another may tell them apart (--classifier untaught, "
     "lexicon or llm:SERVICE:MODEL)"
 )
 """Why texts that are all classed alike say nothing of groups, and what would answer."""
-SD = "sd_between_runs"
-"""Name of the standard deviation between runs among an estimate's details."""
 _NO_WIDTH = 1e-12
 _TIE = 1e-9
 
@@ -118,7 +114,6 @@ def of_stratum(
     *,
     tested: bool = True,
     greater: bool = False,
-    labels: Mapping[str, str] | None = None,
     **shared: Any,
 ) -> Iterator[Estimate]:
     """Yield the estimates of the groups of a stratum, with their test against shuffled groups.
@@ -137,8 +132,6 @@ def of_stratum(
         Values without a difference, shape (k,).
     greater
         Whether only values above speak against the null.
-    labels
-        Further strata.
     """
 
     def fields_of(i: int) -> dict[str, Any]:
@@ -160,11 +153,8 @@ def of_stratum(
             more["status"] = Status(no_test=f"{alike}: {UNFIT}" if stratum.all_alike else reason)
         return more
 
-    everywhere = common(stratum, scope)
-    everywhere["strata"] |= labels or {}
-    yield from estimates_of(
-        measure, sums, result, scope, fields_of, tested=tested, **everywhere, **shared
-    )
+    shared |= common(stratum, scope)
+    yield from estimates_of(measure, sums, result, scope, fields_of, tested=tested, **shared)
 
 
 def common(stratum: AgencyStratum, scope: Scope) -> dict[str, Any]:
@@ -175,18 +165,6 @@ def common(stratum: AgencyStratum, scope: Scope) -> dict[str, Any]:
         "exclusions": dict(stratum.exclusions),
         "instruments": {**scope.instruments, "masking": stratum.labels["masking"]},
     }
-
-
-def by_run(values: FloatArray) -> dict[str, float]:
-    """Return a value in each run, shape (n_runs,), and its standard deviation, for details.
-
-    Runs are repetitions of the prompts, or checkpoints of the classifier; nothing for one run.
-    """
-    if len(values) < 2:
-        return {}
-    valid = values[~np.isnan(values)]
-    details = {f"in_run_{i}": float(x) for i, x in enumerate(values) if not np.isnan(x)}
-    return details | ({SD: float(valid.std(ddof=1))} if len(valid) > 1 else {})
 
 
 def permutation_test(value: float, draws: FloatArray, *, greater: bool = False) -> tuple[Test, ...]:
@@ -296,9 +274,6 @@ def _shares(
             # Corrections are of shares of agentic sentences in 0-1, and gap = 2 share - 1.
             sums = replace(sums, hand=replace(hand, start=start - slope, slope=2.0 * slope))
         inference = sums.with_hand(naive, scope, "share")
-        in_runs = start + slope * stratum.observed.run_means(members)
-        other_means = {name: cells.means(members) for name, cells in stratum.other_sums.items()}
-
         fields: list[dict[str, Any]] = []
         for i, mean in enumerate(means.tolist()):
             if np.isnan(mean):
@@ -306,12 +281,6 @@ def _shares(
                 fields.append({"undefined": reason, "n_clusters": 0, "n_units": 0.0})
                 continue
             details = {} if of_groups else {"untold_sentences": stratum.unclassed}
-            details |= by_run(in_runs[:, i])
-            for name, values in other_means.items():
-                if name == NEITHER:
-                    details[NEITHER] = float(values[i])
-                elif not np.isnan(values[i]):
-                    details[f"{BY}{name}"] = start + slope * float(values[i])
             fields.append({"n_units": float(n_texts[i]), "details": details})
         draws = start + slope * stratum.null.means(members)
         yield from of_stratum(

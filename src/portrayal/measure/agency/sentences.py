@@ -17,9 +17,7 @@ def _where(e: Estimate) -> str:
 
 def _people(e: Estimate, side: int) -> str:
     """The people of one side of a difference, as many ("Black women")."""
-    order = sorted(
-        (name for name in e.group if name != "beside"), key=lambda name: (name == "gender", name)
-    )
+    order = sorted(e.group, key=lambda name: (name == "gender", name))
     values = [e.group[name].split(MINUS, 1) for name in order]
     words = [value[side if len(value) > 1 else 0] for value in values]
     last = people_words(words[-1])
@@ -32,13 +30,6 @@ def gap(e: Estimate) -> str:
     A gap is agentic less communal, and both add up to 1: a share is half of 1 and the gap.
     """
     value, size = e.value or 0.0, abs(e.value or 0.0)
-    if "beside" in e.group:
-        way = "above" if value > 0 else "below"
-        pair = f"{_people(e, 0)} and {_people(e, 1)}"
-        return (
-            f"{_where(e)}the difference between {pair} lies {100 * size:.1f} points {way} that in "
-            "texts that people wrote"
-        )
     more, fewer = (_people(e, side) for side in ((0, 1) if value >= 0 else (1, 0)))
     agentic = "agentic (what a person achieves, over whom they help)"
     # Groups are compared within prompts, so two shares of all texts may differ by another amount.

@@ -14,9 +14,9 @@ import numpy as np
 
 from portrayal.measure.agency.texts import (
     NAME,
+    NO_GROUP,
     NO_SENTENCE,
     PROMPT,
-    REASONS,
     STRATUM,
     WITHIN,
     AgencyTexts,
@@ -203,8 +203,8 @@ class AgencyStratum:
         Texts left out, by reason.
     unclassed
         Sentences that the classifier could not tell.
-    other_sums
-        CellSums by each reading beside the classifier, and of `NEITHER` the share of sentences.
+    beside
+        CellSums by the classifier that reads beside; None where none does.
     rows
         Which texts have a ratio gap by every checkpoint, as index into `AgencyTexts`.
     """
@@ -223,7 +223,7 @@ class AgencyStratum:
     shuffled: str
     exclusions: Mapping[str, int]
     unclassed: float
-    other_sums: Mapping[str, CellSums]
+    beside: CellSums | None
     rows: IntArray
 
     @property
@@ -375,10 +375,9 @@ def _of(
             shuffled=movers.shuffled,
             exclusions=_exclusions(texts, reading.gap, inside),
             unclassed=float(reading.unclassed[read].sum()),
-            other_sums={
-                name: CellSums(*sums_in_runs(gap[np.newaxis, read], run, cell, n_cells))
-                for name, gap in reading.other_gaps.items()
-            },
+            beside=None
+            if reading.beside is None
+            else CellSums(*sums_in_runs(reading.beside[np.newaxis, read], run, cell, n_cells)),
             rows=read[~np.isnan(reading.gap[read])],
         )
 
@@ -495,7 +494,6 @@ def _exclusions(texts: AgencyTexts, gap: FloatArray, inside: BoolArray) -> dict[
         for code, name in enumerate(OUTCOMES)
         if code
     }
-    for code, reason in enumerate(REASONS):
-        counts[reason] = int((inside & (texts.left_out == code)).sum())
+    counts[NO_GROUP] = int((inside & ~texts.kept).sum())
     counts[NO_SENTENCE] = int((inside & (texts.outcome == 0) & texts.kept & np.isnan(gap)).sum())
     return {reason: n for reason, n in counts.items() if n}

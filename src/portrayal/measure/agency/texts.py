@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.annotate.agency.rows import WITHOUT_NEITHER
 from portrayal.annotate.scores import AGENCY
 from portrayal.errors import OptionError
 from portrayal.measure.corrected import hand_marks, picked, sentence_number
@@ -29,22 +28,15 @@ from portrayal.types import BoolArray, FloatArray, IntArray
 MASKED, UNMASKED = "masked", "unmasked"
 ORIGINAL = "original"
 """The condition of prompts that add nothing."""
-HUMAN = "human"
-"""The model of texts that people wrote."""
 EACH, PROMPT, NAME = "text", "prompt", "name"
 """What is given in place of a column to take each text, or each prompt, as a cluster of its own;
 and the column with whom a text is about."""
 PER_RUN = 10
 """Texts that a group must have in a run on average for runs to be told apart."""
-NOT_SAMPLED = "beyond the balanced sample of its group and stratum"
-TOO_FEW = "in a stratum with too few texts of a group"
 NO_GROUP = "no value in a group column"
-REASONS = (NOT_SAMPLED, TOO_FEW, NO_GROUP)
 NO_SENTENCE = "no sentence that the classifier can tell"
 WITHIN = "groups shuffled among the texts of one cluster"
 STRATUM = "groups shuffled among the texts of one stratum"
-NEITHER = "neither"
-"""Among the readings beside a classifier: share of sentences neither agentic nor communal."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,14 +76,14 @@ class MaskingReading:
         it is no set of checkpoints; NaN where a text has none.
     classed, unclassed
         Sentences that the classifier could tell, and those it could not, shape (n_texts,).
-    other_gaps
-        Ratio gap by each reading beside the classifier, shape (n_texts,), and the share `NEITHER`.
+    beside
+        Ratio gap by the classifier that reads beside, shape (n_texts,); None where none does.
     """
 
     checkpoints: FloatArray
     classed: FloatArray
     unclassed: FloatArray
-    other_gaps: Mapping[str, FloatArray] = field(default_factory=dict)
+    beside: FloatArray | None = None
 
     @cached_property
     def gap(self) -> FloatArray:
@@ -157,8 +149,8 @@ class AgencyTexts:
         Index into `OUTCOMES`; an annotation that failed counts as "failed".
     readings
         What is said of the texts by masking.
-    left_out
-        Why a text is not read, as index into `REASONS`; -1 where it is.
+    kept
+        Which texts have a value in every group column and are read, shape (n_texts,).
     first
         Values of groups that come first in a difference.
     hand
@@ -178,16 +170,11 @@ class AgencyTexts:
     columns: Mapping[str, LabelColumn]
     outcome: IntArray
     readings: Mapping[str, MaskingReading]
-    left_out: IntArray
+    kept: BoolArray
     first: tuple[str, ...] = ()
     hand: HandSentences | None = None
     spare: Mapping[str, LabelColumn] = field(default_factory=dict)
     cache: dict[Any, Any] = field(default_factory=dict, repr=False)
-
-    @property
-    def kept(self) -> BoolArray:
-        """Which texts are read, shape (n_texts,)."""
-        return np.asarray(self.left_out < 0)
 
     @cached_property
     def place(self) -> IntArray:
@@ -206,46 +193,6 @@ class AgencyTexts:
         codes = [column.code for column in self.groups.values()]
         sizes = [len(column.labels) for column in self.groups.values()]
         return np.asarray(np.ravel_multi_index(codes, sizes), dtype=np.int64)
-
-
-def balanced(texts: AgencyTexts, per_stratum: int, min_group: int, seed: int) -> AgencyTexts:
-    """Return the texts with equally many of each group in each stratum, as Appendix C draws them.
-
-    Parameters
-    ----------
-    texts
-        All texts.
-    per_stratum
-        Texts of each group and stratum at most, drawn at random; 0 keeps all.
-    min_group
-        Strata in which a group has fewer texts are left out; 0 keeps all. Groups are those of which
-        the model has texts of that task and condition.
-    seed
-        Start of the random stream.
-    """
-    left_out = texts.left_out.copy()
-    # By the first masking, so that both read the same sample
-    gap = next(iter(texts.readings.values())).gap
-    readable = texts.kept & (texts.outcome == 0) & ~np.isnan(gap)
-    rng = np.random.default_rng([seed, 0])
-    # One order for all strata and sizes, so that a larger sample holds the smaller one.
-    order = rng.permutation(len(gap))
-    place = np.column_stack([texts.place, texts.stratum.code])
-    for stratum in np.unique(place[readable], axis=0):
-        inside = readable & (place == stratum).all(axis=1)
-        # Groups that the place has at all, so that a stratum without one of them has too few of it.
-        groups = np.unique(texts.cell[readable & (texts.place == stratum[:3]).all(axis=1)])
-        counts = np.bincount(texts.cell[inside], minlength=len(texts.cells))
-        # A stratum with hardly any of a group says nothing of a difference, so it is left out
-        # whole.
-        if min_group and counts[groups].min() < min_group:
-            left_out[inside] = REASONS.index(TOO_FEW)
-        elif per_stratum:
-            for cell in np.flatnonzero(counts > per_stratum).tolist():
-                members = np.flatnonzero(inside & (texts.cell == cell))
-                sample = members[np.argsort(order[members], kind="stable")]
-                left_out[sample[per_stratum:]] = REASONS.index(NOT_SAMPLED)
-    return replace(texts, left_out=left_out, cache={})
 
 
 def agency_texts(
@@ -306,11 +253,10 @@ def agency_texts(
         return [spelling.get(value.casefold(), value) for value in raw]
 
     groups = {name: LabelColumn.of(values(name, "")) for name in group}
-    left_out = np.full(len(about), -1, dtype=np.int64)
-    for column in groups.values():
-        left_out[[not column.labels[code] for code in column.code.tolist()]] = REASONS.index(
-            NO_GROUP
-        )
+    has_group = [
+        np.array([label != "" for label in column.labels])[column.code]
+        for column in groups.values()
+    ]
     split = [next((facts[name] for name in strata if name in facts), "") for facts in about]
     tasks, conditions = values("domain", ALL), [facts.get("condition", ORIGINAL) for facts in about]
     stratum = LabelColumn.of(split)
@@ -342,7 +288,7 @@ def agency_texts(
         spare={} if by_prompt or cluster else columns,
         outcome=np.array([OUTCOMES.index(name) for name in rows["outcome"]], dtype=np.int64),
         readings=readings,
-        left_out=left_out,
+        kept=np.all(has_group, axis=0),
         first=tuple(first),
         hand=None
         if table is None
@@ -400,8 +346,8 @@ def _rows(
     import pyarrow as pa
 
     names = ["text_id", "prompt_id", "sample", "model", "outcome"]
-    other_names = tuple(next(iter(stages.values())).note().get("settings", {}).get("beside", ()))
-    fields = ["agentic", "checkpoints", *(["beside"] if other_names else []), "error"]
+    has_beside = bool(next(iter(stages.values())).note().get("settings", {}).get("beside"))
+    fields = ["agentic", "checkpoints", *(["beside"] if has_beside else []), "error"]
     annotations = [(stage, fields) for stage in stages.values()]
     texts, *annotated = map(
         pa.concat_tables, zip(*read_shards(run.texts, names, *annotations), strict=True)
@@ -417,15 +363,9 @@ def _rows(
             columns["outcome"][i] = "failed"
         gap, classed, unclassed = _counted(rows["agentic"].combine_chunks())
         checkpoints = _counted(rows["checkpoints"].combine_chunks())[0]
-        other_gaps: dict[str, FloatArray] = {}
-        if other_names:
-            other, n_told, _ = _counted(rows["beside"].combine_chunks())
-            other_gaps = dict(zip(other_names, other, strict=False))
-            # The last reading leaves out sentences that are neither: their share is what it lacks.
-            if WITHOUT_NEITHER in other_gaps:
-                other_gaps[NEITHER] = 1.0 - divide(n_told[-1], classed)
+        beside = _counted(rows["beside"].combine_chunks())[0] if has_beside else None
         of_checkpoints = checkpoints if len(checkpoints) else gap[np.newaxis]
-        readings[name] = MaskingReading(of_checkpoints, classed, unclassed, other_gaps)
+        readings[name] = MaskingReading(of_checkpoints, classed, unclassed, beside)
     return columns, readings
 
 

@@ -6,29 +6,26 @@ groups get, and its excess over the mean of that.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
 import portrayal.measure.agency.sentences as sentences
 from portrayal.measure.agency.estimates import (
-    BY,
     F_TEST,
-    SD,
     VARIANCE,
     common,
     inferred,
     of_stratum,
 )
 from portrayal.measure.agency.strata import AgencyStratum, CellSums, strata
-from portrayal.measure.agency.texts import NEITHER, AgencyTexts
+from portrayal.measure.agency.texts import AgencyTexts
 from portrayal.measure.clustered import GroupSums
 from portrayal.measure.scope import Scope
-from portrayal.records import ALL, Estimate
+from portrayal.records import Estimate
 from portrayal.registry import Component
 from portrayal.stats import infer_variance
 from portrayal.stats.clustered import Clustered
-from portrayal.types import BoolArray, FloatArray
+from portrayal.types import FloatArray
 
 POINTS = 100.0
 INTERSECTIONAL, OVERALL = "intersectional", "overall"
@@ -72,7 +69,7 @@ def gap_variance(sums: CellSums, members: FloatArray) -> FloatArray:
 def _estimates(
     stratum: AgencyStratum, name: str, kinds: Sequence[FloatArray], scope: Scope
 ) -> Iterator[Estimate]:
-    """Yield the mean of the variances of these kinds of groups, over all runs and in each.
+    """Yield the mean over runs of the variances of these kinds of groups.
 
     `kinds` has the cells of the groups of each kind, shape (n_cells, k).
     """
@@ -92,45 +89,17 @@ def _estimates(
         yield scope.estimate(AGENCY_VARIANCE, group={"attribute": name}, value=None, **fields)
         return
     null = np.mean([gap_variance(stratum.null, members) for members in kinds], axis=0)
-    # The paper averages the variances of runs; how far these lie apart stands beside.
-    details: dict[str, float] = {"runs": float(valid.sum())}
-    if stratum.n_checkpoints > 1:
-        details["checkpoints"] = float(stratum.n_checkpoints)
-    if valid.sum() > 1:
-        details[SD] = float(observed[valid].std(ddof=1))
-    if len(kinds) == 1:
-        if valid.sum() > 1:
-            sums = (x.sum(axis=0, keepdims=True) for x in vars(stratum.observed).values())
-            # The variance of averaged gaps lies below the averaged variance: noise averages out
-            details["of_averaged_gaps"] = float(gap_variance(CellSums(*sums), kinds[0])[0])
-        for reading, cells in stratum.other_sums.items():
-            values = gap_variance(cells, kinds[0])
-            if reading != NEITHER and not np.isnan(values).all():
-                details[f"{BY}{reading}"] = float(np.nanmean(values))
-    yield from _over_runs(stratum, name, kinds, (observed, null), valid, details, scope)
-    for run in np.flatnonzero(valid).tolist() if len(valid) > 1 else ():
-        only = np.arange(len(valid)) == run
-        yield from _over_runs(stratum, name, kinds, (observed, null), only, {}, scope, str(run))
-
-
-def _over_runs(
-    stratum: AgencyStratum,
-    name: str,
-    kinds: Sequence[FloatArray],
-    variances: tuple[FloatArray, FloatArray],
-    runs: BoolArray,
-    details: dict[str, float],
-    scope: Scope,
-    run: str = ALL,
-) -> Iterator[Estimate]:
-    """Yield the mean variance of these runs; `variances` are (n_runs,) and (n_draws, n_runs)."""
-    value, null = float(variances[0][runs].mean()), variances[1][:, runs].mean(axis=1)
+    value, null = float(observed[valid].mean()), null[:, valid].mean(axis=1)
+    details = {}
     if not np.isnan(null).all():
         mean = float(np.nanmean(null))
-        details |= {"null_mean": mean, "excess": value - mean}
+        details = {"null_mean": mean, "excess": value - mean}
+    # The paper averages the variances of runs; how far these lie apart stands beside.
+    if valid.sum() > 1:
+        details["sd_between_runs"] = float(observed[valid].std(ddof=1))
     clusters = stratum.compared
     # Where blocks or strata do not hold the groups alike, means differ as those do: not counted.
-    total, count = stratum.table(clusters, np.eye(len(stratum.cells)), runs=runs).sums()
+    total, count = stratum.table(clusters, np.eye(len(stratum.cells)), runs=valid).sums()
     between = POINTS * (total - count * np.nan_to_num(stratum.chance))
     variance = infer_variance(between, count, kinds, scope.level, clusters.codes)
     result = Clustered(
@@ -148,14 +117,12 @@ def _over_runs(
     counts = [(count @ members)[:, [i]] for members in kinds for i in range(members.shape[1])]
     inference = inferred(clusters, result, n_texts, counts, VARIANCE, F_TEST)
     none = np.zeros((0, 1))
-    sums = GroupSums((), [{"attribute": name}], none, none)
-    fields: dict[str, Any] = {"n_units": float(n_texts[0]), "details": details}
     # Without a difference the variance of the true means is 0; the range is of the estimate.
-    draws, point = null[:, np.newaxis], np.zeros(1)
     yield from of_stratum(
-        *(AGENCY_VARIANCE, stratum, sums, inference, scope, [fields], draws, point),
+        *(AGENCY_VARIANCE, stratum, GroupSums((), [{"attribute": name}], none, none), inference),
+        *(scope, [{"n_units": float(n_texts[0]), "details": details}], null[:, np.newaxis]),
+        np.zeros(1),
         greater=True,
-        labels={"run": run} if len(stratum.observed.total) > 1 else {},
         statistic="variance",
         form=None,
     )

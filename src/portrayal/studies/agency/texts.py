@@ -23,7 +23,7 @@ def by_agency(view: View) -> Readings | None:
         return None
     attributes = dict.fromkeys(k for e in view.estimates for k in e.group)
     # Names of estimates' own parts are no groups of people.
-    keys = [k for k in attributes if k not in ("attribute", "beside")]
+    keys = [k for k in attributes if k != "attribute"]
     parameters = {
         "texts": [str(path) for path in view.run.texts.parts()],
         "annotated": [str(path) for path in first.parts()],
