@@ -161,7 +161,7 @@ def audit_pairs(pairs: int, models: int, texts: Path, originals: Path) -> dict[s
             report=False,
             say=say,
         )
-        say("datasheet")
+        say("end")
     total = sum(stage["cpu_s"] for stage in stages.values())
     return {"pairs": pairs, "models": models, "cpu_s": round(total), "stages": stages}
 

@@ -5,7 +5,6 @@
     python -m benchmarks.soak orphans --kills 50
     python -m benchmarks.soak halfway --stories 40000 --kills 6   # kill -9 amid annotating
     python -m benchmarks.soak pythons --stories 500 --python PATH --python PATH   # and this one
-    python -m benchmarks.soak rounds --stories 500 --kills 12   # of `audit --append` and `watch`
 
 The stories are the packaged sample's with other names. The audit is made again and again, each time
 into a new run, until the time is over; a call that several kills in a row have ended is made again,
@@ -17,7 +16,6 @@ import json
 import os
 import random
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -279,85 +277,6 @@ def halfway(given: argparse.Namespace) -> dict[str, object]:
     }
 
 
-def rounds(given: argparse.Namespace) -> dict[str, object]:
-    """Kill `audit --append` and `watch` at any moment; the same commands go on.
-
-    A round and the watch after it are each killed three times, anywhere between their start and
-    the time that they took undisturbed. `watch` has to end in one line whatever a kill left.
-    """
-    rng = random.Random(given.seed)
-    work = ["--set", "draws=200", "--set", "permutations=50", "--workers", str(given.workers)]
-
-    def call(*arguments: object) -> subprocess.Popen[str]:
-        command = [sys.executable, "-c", COMMAND, str(given.shard_rows), *map(str, arguments)]
-        return subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True,
-                                stdout=subprocess.DEVNULL, start_new_session=True)  # fmt: skip
-
-    def finished(*arguments: object) -> float:
-        begun = time.monotonic()
-        ends = call(*arguments)
-        _, error = ends.communicate()
-        if ends.returncode:
-            raise SystemExit(error)
-        return time.monotonic() - begun
-
-    def killed(seconds: float, *arguments: object) -> bool:
-        victim = call(*arguments)
-        try:
-            victim.wait(rng.uniform(0, seconds))
-        except subprocess.TimeoutExpired:
-            os.killpg(victim.pid, signal.SIGKILL)
-        victim.communicate()
-        return victim.returncode == -signal.SIGKILL
-
-    def round_made() -> Path:
-        return next(each for each in series.iterdir() if each.name != "2020-01-01")
-
-    with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder)
-        series, shown = place / "series", place / "series.md"
-        stories(place / "stories.jsonl", given.stories, given.seed)
-        stories(place / "before.jsonl", given.stories, given.seed + 1)
-        audit = ["audit", "laissez-faire", *work, "--texts"]
-        finished(*audit, "before.jsonl", "--out", "series/2020-01-01")
-        audit_s = finished(*audit, "stories.jsonl", "--append", "series")
-        done = round_made().rename(series / "2020-02-01")
-        watch_s = finished("watch", "series", "--out", "series.md")
-        expected, page = files(done), shown.read_bytes()
-        shutil.rmtree(done)
-        shown.unlink()
-        kills = runs = same = pages = torn = 0
-        while kills < given.kills:
-            for _ in range(3):
-                kills += killed(audit_s, *audit, "stories.jsonl", "--append", "series")
-                state = call("watch", "series")
-                _, error = state.communicate()
-                lines = error.strip().splitlines()
-                if state.returncode not in (0, 2) or len(lines) != (state.returncode == 2):
-                    raise SystemExit(f"watch after a kill, {state.returncode}:\n{error}")
-            finished(*audit, "stories.jsonl", "--append", "series")
-            done = round_made().rename(series / "2020-02-01")
-            same += files(done) == expected and not list(done.rglob("*.tmp"))
-            for _ in range(3):
-                kills += killed(watch_s, "watch", "series", "--out", "series.md")
-                torn += shown.exists() and shown.read_bytes() != page
-            finished("watch", "series", "--out", "series.md")
-            pages += shown.read_bytes() == page
-            shown.unlink()
-            shutil.rmtree(done)
-            runs += 1
-    return {
-        "stories": given.stories,
-        "kills": kills,
-        "runs": runs,
-        "byte_identical": min(same, pages),
-        "rounds_identical": same,
-        "pages_identical": pages,
-        "pages_torn": torn,
-        "seconds_of_audit_and_watch": [round(audit_s, 1), round(watch_s, 1)],
-    }
-
-
 def pythons(given: argparse.Namespace) -> dict[str, object]:
     """Audit with 1, 2 and 4 workers under each Python; all must end with the same bytes.
 
@@ -389,7 +308,6 @@ WHAT = {
     "soak": soak,
     "orphans": orphans,
     "halfway": halfway,
-    "rounds": rounds,
     "pythons": pythons,
 }
 

@@ -27,7 +27,7 @@ EXITS = (
     "| exit status | means |",
     "|---|---|",
     "| 0 | done; of `gate`: the run passes |",
-    "| 1 | `gate`: the run fails; `watch --fail`: something changed |",
+    "| 1 | `gate`: the run fails |",
     "| 2 | an error that you can act on: one line `error: …` on standard error |",
     "| 3 | `gate`: inconclusive, as an interval is too wide to tell |",
     "| 4 | `gate`: the texts could not be read well enough |",

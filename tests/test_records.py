@@ -79,7 +79,7 @@ def test_importing_the_package_loads_nothing_heavy():
     found = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout.split()
-    heavy = {"torch", "transformers", "altair", "vl_convert", "duckdb", "pyarrow", "scipy", "numpy"}
+    heavy = {"torch", "transformers", "altair", "duckdb", "pyarrow", "scipy", "numpy"}
     assert "portrayal" in found
     assert not heavy & set(found)
 

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from portrayal.collect.ask.asking import Asking
     from portrayal.comparison.compare import compare, compare_several
     from portrayal.comparison.matching import Side
-    from portrayal.comparison.watch import watch
     from portrayal.gating.gate import gate
     from portrayal.pipeline.audit import audit
     from portrayal.pipeline.model_card import verify_run, write_model_card
@@ -39,7 +38,6 @@ __all__ = [
     "open_run",
     "plan",
     "verify_run",
-    "watch",
     "write_model_card",
     "write_report",
 ]
@@ -55,7 +53,6 @@ _MODULES = {
     "gate": "portrayal.gating.gate",
     "plan": "portrayal.planning",
     "verify_run": "portrayal.pipeline.model_card",
-    "watch": "portrayal.comparison.watch",
     "write_model_card": "portrayal.pipeline.model_card",
     "write_report": "portrayal.report",
 }

@@ -15,7 +15,7 @@ from portrayal.errors import OptionError, RunError
 from portrayal.measure.clustered import bucket
 from support import student_prompts, student_stories
 
-from .rounds import audit, women
+from .audits import audit, women
 
 
 @pytest.fixture(scope="module")

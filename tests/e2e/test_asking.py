@@ -93,10 +93,9 @@ def test_an_audit_from_nothing_and_more_samples_later(
     assert server.requests == N_PROMPTS
     run = tmp_path / "r"
     _check_each_once(run)
-    for name in ("report.html", "datasheet.md", "audit.toml", "estimates.parquet", "journal.jsonl"):
+    for name in ("report.html", "audit.toml", "estimates.parquet", "journal.jsonl"):
         assert (run / name).is_file(), name
     assert "server:m" in (run / "report.html").read_text(encoding="utf-8")
-    assert "By asking the models." in (run / "datasheet.md").read_text(encoding="utf-8")
 
     facts = _object(ask(*command, "--samples", "2", "--format", "json"))
     assert server.requests == 2 * N_PROMPTS  # only what was missing
@@ -180,11 +179,9 @@ def test_collect_then_audit_without_texts(ask: Portrayal, serve: Serve, tmp_path
     assert facts["model"] == "server:m"
     assert facts["cost_usd"] is None  # nobody knows the price of one's own server
     assert not (tmp_path / "c" / "report.html").exists()
-    assert "not audited yet" in (tmp_path / "c" / "datasheet.md").read_text(encoding="utf-8")
     ask("audit", STUDY, "--out", "c", *PAGED, "--workers", 1).ok()
     assert server.requests == N_PROMPTS
     assert (tmp_path / "c" / "report.html").is_file()
-    assert "not audited yet" not in (tmp_path / "c" / "datasheet.md").read_text(encoding="utf-8")
 
 
 def test_a_partial_run_is_audited_after_the_budget_stopped_it(
@@ -359,22 +356,6 @@ def test_a_bad_prompt_file_is_refused(
     assert server.requests == 0
 
 
-def test_an_edited_datasheet_is_kept(ask: Portrayal, serve: Serve, tmp_path: Path) -> None:
-    server = serve()
-    arguments = ("collect", STUDY, *_model(server), "--out", "r")
-    ask(*arguments).ok()
-    sheet = tmp_path / "r" / "datasheet.md"
-    assert "100 texts." in sheet.read_text(encoding="utf-8")
-    ask(*arguments, "--samples", "2").ok()
-    written = sheet.read_text(encoding="utf-8")
-    assert "200 texts." in written  # nobody has touched it, so it follows the run
-    filled = written.replace("200 texts.", "200 texts, read by two of us.")
-    sheet.write_text(filled, encoding="utf-8")
-    ask(*arguments, "--samples", "3").ok()
-    ask("audit", STUDY, "--out", "r", *ALONE).ok()
-    assert sheet.read_text(encoding="utf-8") == filled
-
-
 DEAD = ("--model", "server:m", "--base-url", "http://127.0.0.1:9/v1")
 
 
@@ -536,7 +517,9 @@ def test_with_and_without_thinking_are_arms_whose_prompts_are_paired(
     assert (body["reasoning_effort"], body["top_k"]) == ("none", 20)
     assert body["messages"][0]["content"] == "Be brief."
     ask("audit", STUDY, "--out", run, *ALONE).ok()
-    assert "reasoning\\_effort high" in (run / "datasheet.md").read_text(encoding="utf-8")
+    ask("evidence", run, "--out", "card.md").ok()
+    card = (tmp_path / "card.md").read_text(encoding="utf-8")
+    assert "with thinking: max" in card or "reasoning\\_effort high" in card
     shown = ask("compare", run, "--by", "model", "--format", "json").json()
     (each,) = shown["comparisons"]
     assert {one["name"]: (one["first"], one["second"]) for one in each["asked"]} == {

@@ -116,9 +116,8 @@ def test_labels_are_counted_beside_the_other_sources(
     counts = {"sun": each, "moon": 2 * each, "(none)": each, "(unknown)": each, "malformed": each}
     assert _said(tmp_path) == counts
     assert f"factors: faith/model, {N} answers" in done.out
-    for page in ("report.html", "datasheet.md"):
-        said = f"server:test-model labelled faith/model, {N} answers"
-        assert said in (tmp_path / "r" / page).read_text("utf-8")
+    said = f"server:test-model labelled faith/model, {N} answers"
+    assert said in (tmp_path / "r" / "report.html").read_text("utf-8")
     sun = _share(tmp_path, "group_share.v1", seen_by="model", faith="sun")
     assert sun["value"] == pytest.approx(1 / 3)
     assert sun["of"].exclusions == {

@@ -1,4 +1,4 @@
-"""Comparing, gating, watching and documenting the groups of a factor of one's own."""
+"""Comparing, gating and documenting the groups of a factor of one's own."""
 
 import base64
 import gzip
@@ -165,19 +165,6 @@ def test_a_gate_judges_the_factors_of_a_run(
     judged = inside("gate", after, "--against", before, "--policy", policy, "--format", "json")
     assert len(json.loads(judged.out)["checks"]) == 3
     assert judged.status == 0, judged.out
-
-
-def test_rounds_of_a_factor_are_watched_by_its_names(
-    village: Path, inside: Portrayal, tmp_path: Path
-) -> None:
-    for number, name in enumerate(("before",) * 5 + ("after",) * 4, 1):
-        shutil.copytree(village / name, tmp_path / "rounds" / f"2026-0{number}-01")
-    assert "Moon" in inside("watch", "rounds").ok().out
-    found = inside("watch", "rounds", "--format", "json").json()
-    changed = [r for r in found["rows"] if r["alarm"] is not None]
-    assert {"faith": "star"} in [r["group"] for r in changed]
-    said = inside("watch", "rounds", "--format", "markdown").ok().out
-    assert "People of the Sun" in said
 
 
 def test_documentation_and_exports_name_the_groups(

@@ -53,7 +53,6 @@ HEAVY = (
     "scipy",
     "torch",
     "transformers",
-    "vl_convert",
 )
 
 

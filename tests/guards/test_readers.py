@@ -12,8 +12,6 @@ NOT_OPENED = {
     "mitigate.mitigation": "calls check: no estimates yet; holds a folder that is no run",
     "collect.ask.replies": "answers in a folder of their own",
     "annotate.groups": "is at work in the run that an audit holds",
-    "report.board": "looks whether a folder is a run, then opens it",
-    "comparison.watch": "looks whether a folder is a run, then opens it",
 }
 """Modules that make a `Run` and do not open it, and why."""
 

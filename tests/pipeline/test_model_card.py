@@ -10,7 +10,6 @@ import pytest
 import portrayal
 from portrayal import registry
 from portrayal.errors import RunError
-from portrayal.pipeline.datasheet import sections_of
 from portrayal.pipeline.model_card import NOT_MEASURED, verify_run, write_model_card
 from portrayal.report.first import first_screen
 from portrayal.report.view import View
@@ -46,7 +45,7 @@ def test_a_card_answers_each_question_or_says_that_it_was_not_measured(measured:
     assert path == measured.path / "evidence" / "model-card.md"
     page = path.read_text("utf-8")
     parts = re.split(r"^## ", page, flags=re.MULTILINE)[1:]
-    assert len(parts) == len(sections_of("model-card"))
+    assert len(parts) == 10
     for part in parts:
         assert "\n- " in part or NOT_MEASURED in part
     assert NOT_MEASURED in next(part for part in parts if part.startswith("Training data"))

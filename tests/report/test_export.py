@@ -1,7 +1,6 @@
-"""The report as Markdown, Word and PDF: what the page says, with its charts, escaped."""
+"""The report as Markdown and in a notebook: what the page says, with its charts, escaped."""
 
 import html
-import os
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -9,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from portrayal.errors import DataError, MissingExtraError, OptionError
+from portrayal.errors import OptionError
 from portrayal.records import Fixed
-from portrayal.report import Report, export, export_report
+from portrayal.report import Report, export_report
 from portrayal.report.export import ExportBlock, blocks_of
 from portrayal.run import Run
 
@@ -62,17 +61,6 @@ def test_markdown_has_findings_tables_charts_and_no_markup(run: Run, tmp_path: P
     assert all((path.parent / image).read_text().startswith("<svg") for image in images)
 
 
-def test_word_has_headings_tables_and_charts(run: Run, tmp_path: Path) -> None:
-    docx = pytest.importorskip("docx")
-    path = export_report(run, tmp_path / "r.docx", "docx")
-    document = docx.Document(str(path))
-    styles = [p.style.name for p in document.paragraphs]
-    assert styles.count("Title") == 1
-    assert "Heading 1" in styles
-    assert document.tables
-    assert document.inline_shapes
-
-
 def test_short_has_the_findings_alone(run: Run, tmp_path: Path) -> None:
     long = export_report(run, tmp_path / "long.md", "md").read_text(encoding="utf-8")
     short = export_report(run, tmp_path / "short.md", "md", short=True).read_text(encoding="utf-8")
@@ -81,46 +69,9 @@ def test_short_has_the_findings_alone(run: Run, tmp_path: Path) -> None:
     assert long.splitlines()[2] == short.splitlines()[2]
 
 
-@pytest.mark.browser
-def test_pdf_is_printed_and_short_is_two_pages(sample_run: Run, tmp_path: Path) -> None:
-    if not any(map(export.shutil.which, export.BROWSERS)):
-        pytest.skip("no Chromium")
-    pages = {}
-    for short in (True, False):
-        path = export_report(sample_run, tmp_path / f"{short}.pdf", "pdf", short=short)
-        pages[short] = len(re.findall(rb"/Type\s*/Page\b", path.read_bytes()))
-    assert 1 <= pages[True] <= 2 < pages[False] <= 12
-
-
-def test_without_a_browser_pdf_says_what_to_do(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(export.shutil, "which", lambda _: None)
-    with pytest.raises(MissingExtraError, match="Chromium or Chrome"):
-        export_report(run, tmp_path / "r.pdf", "pdf")
-    assert not (tmp_path / "r.pdf").exists()
-
-
 def test_an_unknown_format_is_refused(run: Run) -> None:
-    with pytest.raises(OptionError, match="html, md, docx"):
+    with pytest.raises(OptionError, match="html, md"):
         export_report(run, format="odt")
-
-
-@pytest.mark.fault(
-    "a browser that is too slow to print a PDF", "one line after two minutes that says what to do"
-)
-def test_a_slow_browser_is_one_line(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    slow = tmp_path / "bin" / "chromium"
-    slow.parent.mkdir()
-    slow.write_text("#!/bin/sh\nexec sleep 60\n")
-    slow.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{slow.parent}:{os.environ['PATH']}")
-    monkeypatch.setattr(export, "PRINTING", 0.3)
-    with pytest.raises(DataError, match=r"did not print the report: it was not done after 0\.3 s"):
-        export_report(run, tmp_path / "r.pdf", "pdf")
-    assert not (tmp_path / "r.pdf").exists()
 
 
 def test_a_notebook_folds_what_the_page_folds(run: Run) -> None:

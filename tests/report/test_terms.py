@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
-from comparison.rounds import audit, stories
+from comparison.audits import audit
 from portrayal.comparison import Side, compare
 from portrayal.report.compared import write_comparison
 from portrayal.report.page import render
 from portrayal.report.terms import Terms, terms
 from portrayal.report.view import View
 from portrayal.run import Run
+from support import student_stories
 
 from .conftest import estimate
 from .test_browser import opened
@@ -71,11 +72,11 @@ def pages(
     folder, found = tmp_path_factory.mktemp("terms"), {}
     for name in ("agency", "news", "pairs"):
         found[name] = render(View.of(sample_runs(name)))
-    # Rounds that change and rounds that do not.
+    # Runs that differ and runs that do not.
     for name, last in (("compare", 0.95), ("still compare", 0.15)):
         rounds = folder / name
         for month, share in ((2, 0.15), (3, last)):
-            audit(rounds / f"2026-0{month}-01", stories(share, month))
+            audit(rounds / f"2026-0{month}-01", student_stories(share, month))
         sides = tuple(Side(Run.open(rounds / f"2026-0{month}-01")) for month in (2, 3))
         page = write_comparison(compare(*sides), sides, folder / f"{name}.html")
         found[name] = page.read_text(encoding="utf-8")

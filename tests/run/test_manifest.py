@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 import portrayal
 from portrayal.errors import RunError
 from portrayal.pipeline.model_card import verify_run
-from portrayal.report import kept_findings
 from portrayal.run import Run
 from portrayal.run.manifest import (
     MEASURED,
@@ -54,7 +53,6 @@ def settled(folder: Path) -> None:
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run = audited(tmp_path_factory.mktemp("made") / "run")
     portrayal.write_report(run)
-    kept_findings(run)
     return run.path
 
 
@@ -72,7 +70,7 @@ def files_of(run: Run) -> list[str]:
 
 def contents(run: Run) -> dict[str, bytes]:
     """Every file but the page, which says where the run lies, and what is of it."""
-    beside = ("report.html", "findings.json", "manifest.json")
+    beside = ("report.html", "manifest.json")
     here = [file for file in files_of(run) if file not in beside]
     return {file: (run.path / file).read_bytes() for file in here}
 
@@ -114,10 +112,6 @@ def test_a_flipped_bit_is_seen_by_every_reader(
     flip(run.path / file, place, bit)
     try:
         for name, read in READERS.items():
-            if file == "datasheet.md":  # which people fill in
-                read(run.path)
-                assert "datasheet.md" in str(verify_run(run))
-                continue
             with pytest.raises(RunError, match=file.replace(".", r"\.")) as refused:
                 read(run.path)
             assert "portrayal audit" in str(refused.value), name
@@ -137,7 +131,7 @@ def test_a_flipped_bit_is_seen_by_every_reader(
 def test_a_bit_that_was_flipped_with_all_times_kept_is_seen_with_verify(
     run: Run, which: int, place: float, bit: int
 ) -> None:
-    files = [file for file in files_of(run) if file not in ("manifest.json", "datasheet.md")]
+    files = [file for file in files_of(run) if file != "manifest.json"]
     file = files[which % len(files)]
     path = run.path / file
     before, status = path.read_bytes(), path.stat()
@@ -272,7 +266,7 @@ MENDED = {
     },
     "audit.toml": set(),
 }
-ALWAYS = {"audit.toml", "datasheet.md", "manifest.json"}
+ALWAYS = {"audit.toml", "manifest.json"}
 
 
 @pytest.mark.parametrize("file", MENDED)
@@ -330,16 +324,6 @@ def test_a_page_that_is_written_again_is_recorded(run: Run) -> None:
     assert not run.manifest.problems(verify=True, strict=True)
 
 
-def test_a_datasheet_that_was_filled_in_stays_and_is_recorded_by_the_next_audit(run: Run) -> None:
-    words = run.datasheet_path.read_text("utf-8") + "\nCollected by us.\n"
-    run.datasheet_path.write_text(words, encoding="utf-8")
-    assert portrayal.open_run(run.path, verify=True).records
-    assert verify_run(run)
-    audited(run.path)
-    assert run.datasheet_path.read_text("utf-8") == words
-    assert not verify_run(run)
-
-
 def test_texts_that_came_later_are_told_until_the_next_audit(run: Run) -> None:
     with run.manifest.step(TEXTS):
         shutil.copyfile(run.texts.parts()[0], run.texts.folder / "part-00003.parquet")
@@ -361,7 +345,7 @@ def test_a_file_is_of_the_step_that_makes_it() -> None:
         "topics/model.json": "topics",
         "topics/topics.json": "estimates",
         "answers/people/m-1/texts/part-00000.parquet": "answers",
-        "report-short.pdf": "report",
+        "report-short.md": "report",
         "reported.txt": None,
         "hand-labels.csv": None,
     }

@@ -63,8 +63,8 @@ GROUPS = {
 }
 _FUNCTIONS = (
     ("", "audit", "new"),
-    ("", "compare", "compare gate watch"),
-    ("", "documents", "evidence index replicate report"),
+    ("", "compare", "compare gate"),
+    ("", "documents", "evidence replicate report"),
     ("", "listing", "doctor"),
     ("", "plan", "plan"),
     ("build", "build", "classifier labels paraphrases sentences sheets split"),
@@ -82,7 +82,7 @@ COMMANDS = {
 }
 """Command → module and function, which are loaded when the command is named."""
 ORDER = (
-    *("audit", "compare", "report", "list", "collect", "plan", "gate", "watch", "index"),
+    *("audit", "compare", "report", "list", "collect", "plan", "gate"),
     *("find", "label", "score", "mitigate", "evidence", "replicate", "new"),
     *("build", "doctor"),
 )

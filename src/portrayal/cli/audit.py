@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable
 from dataclasses import asdict, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,10 +24,6 @@ _TEXTS = Parameter(
     group=PANEL["Texts"],
 )
 _SAMPLE = Parameter(help="Audit the study's sample.", group=PANEL["Texts"], show_default=False)
-_APPEND = Parameter(
-    help="Add today's run to a folder that `watch` reads.", group=PANEL["Output"], metavar="DIR"
-)
-
 _CONFIG = Parameter(
     help="Options of a file, such as a run's audit.toml; those given here count over it.",
     group=PANEL["Output"],
@@ -50,7 +45,6 @@ def collect_of(study: str) -> tuple[Callable[..., None], str]:
         format: Format = "table",
     ) -> None:
         from portrayal.collect.ask import ask_model
-        from portrayal.pipeline.datasheet import write_datasheet
         from portrayal.run import Run
 
         json = format == "json"
@@ -58,8 +52,6 @@ def collect_of(study: str) -> tuple[Callable[..., None], str]:
         with run.lock(), ask.asking(model_options, format, run.path) as settings:
             asking = ask.asking_of(split_prompt_options(settings, study))
             report = ask_model(run, study, asking, show.nothing if json else show.line)
-            if run.texts.parts():  # no answer yet, nothing to describe
-                write_datasheet(run, run.datasheet_path)
         if json:
             names = "model done total outcomes asked tries open_batches"
             facts = {"run": str(run.path), "cost_usd": report.cost}
@@ -112,7 +104,6 @@ def audit_of(name: str) -> tuple[Callable[..., None], str]:
         sample: Annotated[bool, _SAMPLE] = False,
         model_options: Annotated[Any, ONE_BY_ONE] = options,
         out: Out = None,
-        append: Annotated[Path | None, _APPEND] = None,
         config: Annotated[Path | None, _CONFIG] = None,
         format: Annotated[Format, Parameter(group=PANEL["Output"])] = "table",
     ) -> None:
@@ -126,11 +117,7 @@ def audit_of(name: str) -> tuple[Callable[..., None], str]:
         }
         if sample and any(files.values()):
             raise OptionError("give either --texts and --reference or --sample, not both.")
-        if append is not None and out is not None:
-            raise OptionError("give either --out or --append, not both.")
         place = out or Path("runs") / registry.called(name)
-        if append is not None:  # a folder of a series is named by the day, so one day has one run
-            place = append / datetime.now(tz=UTC).date().isoformat()
         chosen_values = {} if config is None else read_options(config, study.options, study.name)
         chosen_values |= given(model_options)
         models = map(chosen_values.get, ("model", "labeler_model", "factor_model"))

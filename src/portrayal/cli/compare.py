@@ -1,8 +1,8 @@
-"""The commands `compare`, `watch` and `gate`, and what they print."""
+"""The commands `compare` and `gate`, and what they print."""
 
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 import portrayal.cli.printing as show
-from portrayal.cli.options import Despite, Flag, Level, Measure, Seed, Where
+from portrayal.cli.options import Despite, Level, Measure, Seed, Where
 from portrayal.errors import OptionError
 from portrayal.records import LIKE_THESE, Population
 from portrayal.shown import one_line
 
 if TYPE_CHECKING:
-    from portrayal.comparison import Comparison, Watch
+    from portrayal.comparison import Comparison
 
 
 _ON_A_TERMINAL = (0, 1, 2, 3, 4, 6, 8)
@@ -144,78 +144,6 @@ def _give(
         heads, *short = ([row[i] for i in _ON_A_TERMINAL] for row in (HEADS, *table))
         parts += [sides, f"{lead}.", *notes, show.text_table(heads, short, most)]
     show.give(format, {"base": comparisons[0].a, "comparisons": facts}, parts, flat, out)
-
-
-def watch(
-    folder: Path,
-    /,
-    *,
-    level: Level = 0.95,
-    despite: Despite = None,
-    fail: Flag = False,
-    format: Literal["table", "json", "markdown"] = "table",
-    out: Path | None = None,
-) -> None:
-    """Test whether a repeated audit has changed since its first round, however often you look.
-
-    The level holds for all looks together, and for rounds that wobble. `compare` shows what is
-    behind a change, of the rounds before and after it.
-
-    Example: portrayal watch runs/weekly --fail
-
-    Parameters
-    ----------
-    folder
-        Folder of runs of one study, one a round.
-    fail
-        Exit with status 1 where something has changed.
-    format
-        table, json or markdown.
-    out
-        File to write in place of printing.
-    """
-    from portrayal.comparison import watch as watch_runs
-    from portrayal.reference.labels import speaking_of
-
-    with show.working("reading rounds", quiet=format != "table"):
-        watched = watch_runs(folder, level=level, despite=despite or ())
-    with speaking_of(watched.factors):
-        show.give(format, watched, _parts(watched), out=out)
-    if out is not None:
-        show.line(watched.summary)
-    # only when asked for, so that a script may look without failing
-    if fail and watched.alarms:
-        raise SystemExit(1)
-
-
-def _parts(watched: "Watch") -> "Iterator[show.Part]":
-    """What was watched in lines and tables."""
-    from portrayal.comparison.result import change_number, form_of_change
-    from portrayal.registry import form_of
-    from portrayal.run.pages import number, spread, words_of
-
-    yield watched.summary
-    rounds = []
-    for i, look in enumerate(watched.rounds, 1):
-        names = ", ".join(look.models), ", ".join(look.answered_by)
-        rounds.append((i, look.when, look.name, *names, f"{look.n_texts:,}"))
-    yield ("round", "date", "run", "models", "call themselves", "texts"), rounds
-    for instrument in watched.instruments:
-        yield f"instruments differ: {instrument}"
-    if watched.left_out:
-        yield f"left out, as no audit was finished there: {', '.join(watched.left_out)}"
-    rows = []
-    # Least q first; what has changed stands on top
-    for row in sorted(watched.rows, key=lambda row: (row.p is None, row.q or 0.0, row.p or 0.0)):
-        # A round in which a number is undefined is no end of the series
-        values = [number(value, form_of(row)) for value in row.values if value is not None]
-        ends = (values[0], values[-1]) if values else ("–", "–")
-        change = f"{change_number(row, row.change)} ({spread(row, form_of_change(row))})"
-        name = words_of(row.measure, row.place, row.group)
-        alarm = f"round {row.alarm}, from round {row.start} on" if row.alarm else ""
-        rows.append((name, *ends, change, change_number(row, row.findable), number(row.q), alarm))
-    if rows:
-        yield ("number", "first", "last", "change", "would be seen", "q", "changed"), rows
 
 
 def gate(

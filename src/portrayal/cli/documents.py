@@ -1,4 +1,4 @@
-"""The commands `report`, `index`, `replicate`, `evidence`: documents of runs or papers."""
+"""The commands `report`, `replicate`, `evidence`: documents of runs or papers."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -8,22 +8,21 @@ from cyclopts import Parameter
 
 import portrayal.cli.printing as show
 from portrayal.cli.options import Every, Flag, RunPath
-from portrayal.shown import counted
 
 
 def report(
     run: RunPath, /, *, out: Path | None = None, format: str = "html", short: Flag = False
 ) -> None:
-    """Write the report of a run again: a page, Markdown, a Word document or PDF.
+    """Write the report of a run again: a page, or Markdown.
 
-    Example: portrayal report runs/laissez-faire --format pdf --short
+    Example: portrayal report runs/laissez-faire --format md --short
 
     Parameters
     ----------
     out
         File to write; default in the run.
     format
-        html, md, docx or pdf.
+        html or md; a browser prints the page as PDF.
     short
         The findings only: two pages.
     """
@@ -31,52 +30,6 @@ def report(
     from portrayal.run import Run
 
     show.line(f"report: {export_report(Run.open(run), out, format, short=short)}")
-
-
-def index(
-    runs: Annotated[Path, Parameter(help="Folder of runs, or of folders of them.")],
-    /,
-    *,
-    show_all: Every = False,
-    format: Literal["table", "csv", "json"] = "table",
-) -> None:
-    """List the models of all runs in a folder side by side: numbers, intervals, places.
-
-    Example: portrayal index runs --all
-
-    Parameters
-    ----------
-    format
-        table, csv or json.
-    """
-    from portrayal.report.board import read_board
-    from portrayal.report.formats import number, span
-
-    board = read_board(runs)
-    rows = [
-        (
-            row.question,
-            row.model,
-            number(row.value, row.form),
-            "" if row.low is None or row.high is None else span(row.low, row.high, row.form),
-            row.place,
-            row.run,
-        )
-        for row in board.rows
-    ]
-    parts: list[show.Part] = [
-        show.text_table(
-            ("question", "model", "value", "interval", "place", "run"),
-            rows,
-            None if show_all else show.ROWS,
-        ),
-        f"{counted(board.n_runs, 'run')}; place 1 is the highest value, which is no verdict",
-    ]
-    if board.left_out:
-        name, reason = next(iter(board.left_out.items()))
-        folders = counted(len(board.left_out), "folder")
-        parts.append(f"not shown: {folders}, such as {name} ({reason})")
-    show.give(format, board, parts, list(map(asdict, board.rows)))
 
 
 def replicate(

@@ -1,7 +1,7 @@
-"""Compare runs: what changed, by how much, what did not, and whether it changed over time.
+"""Compare runs: what changed, by how much, and what did not.
 
-What a run is *compared against* is a value: an earlier run, another model (`Side`), the rounds
-before, or texts before they were rewritten. All of these become sums by prompt (`Sums`), the sums
+What a run is *compared against* is a value: an earlier run, another model (`Side`), or
+texts before they were rewritten. All of these become sums by prompt (`Sums`), the sums
 of both become a `Change` by one function (`changes_against`), and everything else is built on it.
 """
 
@@ -28,7 +28,6 @@ from portrayal.comparison.matching import (
 )
 from portrayal.comparison.result import Change, Comparison, Prompts, flat_change
 from portrayal.comparison.sums import Numbering, Sums, changes_against, measured, sums_of
-from portrayal.comparison.watch import Round, Timeline, Watch, round_day, watch
 
 __all__ = [
     "MARGIN",
@@ -40,11 +39,8 @@ __all__ = [
     "Key",
     "Numbering",
     "Prompts",
-    "Round",
     "Side",
     "Sums",
-    "Timeline",
-    "Watch",
     "changes",
     "changes_against",
     "check_instruments",
@@ -56,10 +52,8 @@ __all__ = [
     "measured",
     "model_pairs",
     "models_of",
-    "round_day",
     "rows_of",
     "side_of",
     "study_of",
     "sums_of",
-    "watch",
 ]

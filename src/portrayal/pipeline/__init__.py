@@ -1,5 +1,5 @@
-"""The pipeline: runs the stages of a study in order, and describes the texts that they read.
+"""The pipeline: runs the stages of a study in order.
 
-A stage is done again only where its inputs changed. `audit` goes from texts to a report;
-`datasheet` says what the texts are and how they came about.
+A stage is done again only where its inputs changed. `audit` goes from texts to a report,
+and `model_card` says what a run answers of a form that others ask for.
 """

@@ -28,7 +28,6 @@ from portrayal.measure import check_measures, with_q_in
 from portrayal.measure.scope import Question, sides_of
 from portrayal.models import on_one_core
 from portrayal.pipeline.config import AuditConfig
-from portrayal.pipeline.datasheet import write_datasheet
 from portrayal.records import ALL, OTHERS
 from portrayal.reference.labels import kept_words
 from portrayal.run import (
@@ -200,7 +199,7 @@ def _stages(
         tell(line)
     # Before any text is read, so that a missing key is told in seconds
     models = [reader.ready(run) for reader in readers if reader is not None]
-    # The stages proper: texts, annotations, measures, datasheet, report
+    # The stages proper: texts, annotations, measures, report
     _collect(run, study, options, config, texts, reference, tell)
     # Only now is it known which models and groups there are to ask about
     if questions := options.questions():
@@ -210,16 +209,13 @@ def _stages(
     work = {"workers": config.workers, "executor": config.executor}
     annotations = _annotate(run, study, options, models, {**work, "progress": progress}, tell)
     _measure(run, study, annotations, options, config, tell)
-    with run.manifest.recording(run.datasheet_path):
-        write_datasheet(run, run.datasheet_path)
     # Imported here: drawing takes long to load, and an audit may go without
     if config.report:
-        from portrayal.report import finding_lines, kept_findings, write_report
+        from portrayal.report import finding_lines, write_report
         from portrayal.report.view import View
 
-        view = View.of(run)  # read once for page, file and terminal
+        view = View.of(run)  # read once for page and terminal
         tell(f"report: {write_report(view)}")
-        kept_findings(view)
         for line in finding_lines(view, MOST_SAID):
             tell(line)
 

@@ -4,13 +4,18 @@ Every answer names the file of the run that says it and the ids of the estimates
 manifest of the run vouches for both. The same run gives the same card.
 """
 
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib.resources import files
 from itertools import islice
 from pathlib import Path
 
+import duckdb
+
 import portrayal.report.formats as fmt
+from portrayal.collect.ask.provider import Usage
+from portrayal.collect.texts import said_left_out
 from portrayal.errors import RunError
-from portrayal.pipeline.datasheet import run_answers, sections_of
 from portrayal.records import Estimate
 from portrayal.registry import described, form_of
 from portrayal.report.first import first_screen
@@ -106,13 +111,14 @@ def write_model_card(run: Run, out: str | Path | None = None) -> Path:
 
 
 def _lines(view: View) -> Iterator[str]:
-    facts = run_answers(view.run)
+    facts = facts_of_texts(view.run)
     yield "# Model card"
     yield "\nFollows Mitchell et al. 2019, “Model Cards for Model Reporting”, Section 4"
     yield "(<https://doi.org/10.1145/3287560.3287596>).\n"
     yield f"From a run of Portrayal {facts['portrayal']}: {facts['study']}, {facts['models']}.\n"
     yield from (f"- {markdown(note)}" for note in NOTES)
-    for section in sections_of("model-card"):
+    form = files("portrayal.pipeline").joinpath("model-card.toml").read_text("utf-8")
+    for section in tomllib.loads(form)["section"]:
         yield f"\n## {section['title']}\n\n*{section['asks']}*\n"
         yield from (f"- {answer.format_map(facts)}" for answer in section.get("answers", ()))
         statements = [line for name in section.get("lists", ()) for line in LISTS[name](view)]
@@ -124,6 +130,59 @@ def _lines(view: View) -> Iterator[str]:
         blank = section.get("blank", "")
         if blank or not (statements or "answers" in section):
             yield f"\n**{NOT_MEASURED}**" + (f": {blank}" if blank else "")
+
+
+_TEXTS = """
+    select min(n), max(n), count(distinct prompt_id) from (
+        select prompt_id, count(*) as n from read_parquet($texts, union_by_name = true)
+        group by model, prompt_id
+    )
+"""
+_ASKED = """
+    select min(asked_at)[:10], max(asked_at)[:10], list(distinct answered_by order by answered_by)
+    from read_parquet($texts, union_by_name = true)
+"""
+
+
+def facts_of_texts(run: Run) -> dict[str, str]:
+    """Return what a run knows of its texts, by the names that the form gives it, as Markdown."""
+    note, settings = run.texts.note(), run.settings()
+    texts = {"texts": [str(part) for part in run.texts.parts()]}
+    asked = note.get("asked", {})
+    with duckdb.connect() as connection:
+        fewest, most, n_prompts = connection.execute(_TEXTS, texts).fetchall()[0]
+        if asked:
+            first, last, names = connection.execute(_ASKED, texts).fetchall()[0]
+    if asked:
+        collected = f"Asked by the interfaces of the models, from {first} to {last} (UTC)."
+        if names := [name for name in names or () if name]:
+            collected += f" They name themselves {', '.join(names)}."
+        for model, request in sorted(asked.items()):
+            parameters = [f"{k} {v}" for k, v in sorted(request.get("parameters", {}).items())]
+            usage = Usage.of(request)
+            told = [", ".join(parameters) or "default parameters", usage.reasoned, usage.estimated]
+            collected += f" {model}: {'; '.join(filter(None, told))}."
+    else:
+        collected = f"Imported from {note['source']}, which does not say how and when it was made."
+    unread = [f"{n:,} {name}" for name, n in sorted(note["outcomes"].items()) if n and name != "ok"]
+    sentence = "No text was refused, empty or failed."
+    if unread:
+        sentence = f"Not read: {', '.join(unread)} of {note['n_texts']:,} texts."
+    requests = [note, *asked.values()]
+    if n := sum(request.get("n_reasoned", 0) for request in requests):
+        sentence += f" {n:,} held reasoning of the model before its answer, which was removed."
+    if left_out := note.get("left_out"):
+        sentence += f" Excluded, as their prompts are not the study's: {said_left_out(left_out)}."
+    facts = {
+        "study": str(settings.get("study")),
+        "portrayal": str(settings.get("portrayal")),
+        "models": ", ".join(note["models"]),
+        "sampling": f"A sample: {note['n_texts']:,} answers to {n_prompts:,} prompts, {fewest:,} "
+        f"to {most:,} of each model to each prompt.",
+        "collected": collected,
+        "unread": sentence,
+    }
+    return {name: markdown(text) for name, text in facts.items()}
 
 
 def _row(view: View, e: Estimate) -> tuple[object, ...]:

@@ -2,7 +2,7 @@
 
 from portrayal.report.export import export_report
 from portrayal.report.findings import correction_lines
-from portrayal.report.first import Report, finding_facts, finding_lines, kept_findings
+from portrayal.report.first import Report, finding_facts, finding_lines
 from portrayal.report.page import write_report
 from portrayal.report.schemas import SCHEMAS, schema
 
@@ -13,7 +13,6 @@ __all__ = [
     "export_report",
     "finding_facts",
     "finding_lines",
-    "kept_findings",
     "schema",
     "write_report",
 ]

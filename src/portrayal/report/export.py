@@ -1,20 +1,15 @@
-"""The report in other forms: Markdown, Word and PDF, and in a notebook.
+"""The report in other forms: Markdown, and in a notebook.
 
-All three are made from the page itself, so that a part which a study adds is in each of them.
+Markdown is made from the page itself, so that a part which a study adds is in it too.
 """
 
 import html
-import io
-import os
 import re
-import shutil
-import subprocess
-import tempfile
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
 
-from portrayal.errors import DataError, MissingExtraError, OptionError
+from portrayal.errors import OptionError
 from portrayal.report.figures.declared import default, dots
 from portrayal.report.figures.figure import Figure
 from portrayal.report.figures.generic import build
@@ -23,18 +18,14 @@ from portrayal.report.formats import plural
 from portrayal.report.page import drawn_page, write_report
 from portrayal.report.view import View
 from portrayal.run import Run, choose
-from portrayal.run.files import replacing, write_atomically
+from portrayal.run.files import write_atomically
 from portrayal.shown import markdown, markdown_table, visible
 from portrayal.validate import check_choice
 
-FORMATS = ("html", "md", "docx", "pdf")
+FORMATS = ("html", "md")
 """What a report can be written as."""
 ROWS = 20
 """Rows of a table at most; the page and the run have them all."""
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "msedge")
-"""Programs that print a page as PDF."""
-PRINTING = 120.0
-"""Seconds that one may take."""
 
 
 def export_report(
@@ -49,8 +40,7 @@ def export_report(
     path
         The file; `report`, or `report-short`, with the format's ending in the run by default.
     format
-        html; md, with its charts as SVG in a folder beside it; docx, which needs python-docx; or
-        pdf, which needs Chromium or Chrome.
+        html, which a browser prints as PDF; or md, with its charts as SVG in a folder beside it.
     short
         Whether only the findings are written, about two pages.
 
@@ -58,24 +48,21 @@ def export_report(
     ------
     RunError
         When the run has no estimates yet.
-    MissingExtraError
-        When the format needs a package or a browser that is not there.
+    OptionError
+        When there is no such format.
     """
     check_choice("format", format, FORMATS)
     default = run.report_path.with_name(f"report{'-short' * short}.{format}")
     target = default if path is None else Path(path)
     if format == "html":
         return write_report(run, target, short=short)
-    # One page for all formats, so that none says something else.
+    # From the page, so that Markdown says nothing else.
     page, images = drawn_page(View.of(run), short=short)
     target.parent.mkdir(parents=True, exist_ok=True)
     charts = target.with_name(f"{target.stem}-charts")
     # A run knows which of its files are made by it, and may be made anew.
     with run.manifest.recording(target), run.manifest.recording(charts):
-        if format == "pdf":
-            return _pdf(page, target)
-        write = _markdown if format == "md" else _docx
-        return write(blocks_of(page), images, target)
+        return _markdown(blocks_of(page), images, target)
 
 
 @dataclass
@@ -216,79 +203,6 @@ def _markdown(blocks: list[ExportBlock], images: dict[str, str], target: Path) -
     # Markdown needs an empty line after a list, or the next paragraph joins it.
     spaced = re.sub(r"(?m)^(- .*)\n(?!- |\n)", r"\1\n\n", "\n".join(lines))
     write_atomically(target, spaced.rstrip() + "\n")
-    return target
-
-
-def _docx(blocks: list[ExportBlock], images: dict[str, str], target: Path) -> Path:
-    try:
-        import docx
-        import docx.shared
-        import vl_convert  # python-docx takes no SVG
-    except ImportError as error:
-        raise MissingExtraError(
-            "a Word document needs the packages python-docx and vl-convert-python: pip install "
-            "'portrayal[docx]'."
-        ) from error
-    document = docx.Document()
-    for block in blocks:
-        if block.kind == "image":
-            if block.key in images:
-                width = float(re.findall(r' width="([\d.]+)"', images[block.key])[0])
-                png = io.BytesIO(vl_convert.svg_to_png(images[block.key], scale=2))
-                document.add_picture(png, docx.shared.Inches(min(6.0, width / 110)))
-        elif block.kind == "table":
-            rows = block.rows[: ROWS + 1]
-            table = document.add_table(len(rows), max(map(len, rows)), "Light Grid Accent 1")
-            for line, row in zip(table.rows, rows, strict=True):
-                for cell, text in zip(line.cells, row, strict=False):
-                    cell.text = text
-                    # Wide tables fit a page in small letters alone.
-                    cell.paragraphs[0].runs[0].font.size = docx.shared.Pt(7.5)
-            if len(block.rows) > len(rows):
-                more = len(block.rows) - len(rows)
-                document.add_paragraph(f"{more} more rows are in the page.")
-        elif block.kind.startswith("h"):
-            document.add_heading(block.text, int(block.kind[1]) - 1)
-        else:
-            document.add_paragraph(block.text, "List Bullet" if block.kind == "li" else None)
-    with replacing(target) as temporary:
-        document.save(str(temporary))
-    return target
-
-
-def _pdf(page: str, target: Path) -> Path:
-    browser = next((path for name in BROWSERS if (path := shutil.which(name))), None)
-    if browser is None:
-        raise MissingExtraError(
-            "PDF is printed by Chromium or Chrome, and none is on the PATH. Install one, or open "
-            "report.html in any browser and print it."
-        )
-    with tempfile.TemporaryDirectory() as folder, replacing(target) as temporary:
-        source, printed = Path(folder) / "report.html", Path(folder) / "report.pdf"
-        source.write_text(page, encoding="utf-8", errors="replace")
-        # A profile of its own, and no traffic: printing must not touch the user's browser.
-        flags = ["--headless=new", "--disable-gpu", "--no-first-run", "--no-pdf-header-footer"]
-        flags += [f"--user-data-dir={folder}/profile", "--virtual-time-budget=8000"]
-        flags += ["--disable-background-networking", "--disable-component-update"]
-        # Chromium refuses to run as root with its sandbox, as in most containers.
-        root = ["--no-sandbox"] if getattr(os, "geteuid", lambda: 1)() == 0 else []
-        command = [browser, *flags, *root, f"--print-to-pdf={printed}", source.as_uri()]
-        try:
-            process = subprocess.run(command, capture_output=True, timeout=PRINTING, check=False)  # noqa: S603
-            reason = (
-                process.stderr.decode(errors="replace").strip()[-300:]
-                or f"status {process.returncode}"
-            )
-        except subprocess.TimeoutExpired:
-            reason = f"it was not done after {PRINTING:g} s"
-        # The file is what counts, whatever status the browser ended with.
-        if not printed.is_file():
-            raise DataError(
-                f"{browser} did not print the report: {reason}. Open report.html in any browser "
-                "and print it."
-            )
-        # From one folder to the other, which may be on another disk.
-        shutil.copyfile(printed, temporary)
     return target
 
 

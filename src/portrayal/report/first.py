@@ -5,28 +5,23 @@ Every report opens with it, also one of two runs beside each other.
 
 import hashlib
 import html
-import json
 import shlex
 import tomllib
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 import portrayal.report.about as about
 import portrayal.report.formats as fmt
-from portrayal._version import __version__
 from portrayal.errors import PortrayalError, UnknownNameError
 from portrayal.measure.scope import Question
 from portrayal.records import (
-    ALL,
     ERROR_VALUE,
     FEW_PEOPLE,
     FEW_PROMPTS,
     THESE,
     Estimate,
-    finite,
 )
 from portrayal.registry import form_of
 from portrayal.report.figures.figure import Figure
@@ -47,9 +42,7 @@ from portrayal.report.findings import (
 from portrayal.report.headline import (
     NO_GROUPS,
     as_facts,
-    facts,
     headline,
-    hypotheses,
     label_of,
 )
 from portrayal.report.passages import rows_of
@@ -62,7 +55,6 @@ from portrayal.report.view import (
     clusters_of,
     domain_of,
     no_baseline,
-    place_of,
     q_of,
     strength_of,
     unit_words,
@@ -71,7 +63,6 @@ from portrayal.report.view import (
 )
 from portrayal.report.words import group_label, stem
 from portrayal.run.directory import Run
-from portrayal.run.files import read_parquet, write_atomically
 from portrayal.run.pages import templates
 from portrayal.shown import visible
 
@@ -79,7 +70,6 @@ MOST_NAMED = 4
 """Groups that one line names."""
 ANY = "any"
 """Group of an estimate whose attribute has one group alone."""
-FINDINGS, SCHEMA = "findings.json", 2
 """What a run keeps of what it found, and the version of its form."""
 
 
@@ -206,65 +196,6 @@ def finding_facts(run: Run) -> dict[str, Any]:
         view = View.of(run)
         screen = first_screen(view)
         return as_facts(view, screen.lead, (*screen.findings, *screen.here))
-
-
-def kept_findings(run: Run | View) -> dict[str, Any]:
-    """Return what a run found as it keeps it in `findings.json`, anew where its numbers changed.
-
-    `findings` is what `finding_facts` gives, `title` that of the study, `read` the line of what was
-    read, `prompts` a digest of their words, and `questions` a row for each number of a model that
-    the report may state: its label, measure, strata, group, statistic, value, bounds and units.
-    """
-    view, run = (run, run.run) if isinstance(run, View) else (None, run)
-    run.check()
-    path = run.path / FINDINGS
-    mark = {"schema": SCHEMA, "portrayal": __version__}
-    # Kept findings hold while the numbers they were made of stay as they are.
-    if run.manifest.vouches(FINDINGS):
-        facts_of_run: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        if facts_of_run.items() >= mark.items():
-            return facts_of_run
-    with run.speaking():
-        view = view or View.of(run)
-        screen = first_screen(view)
-        shown_findings = (*screen.findings, *screen.here)
-        questions = (
-            *hypotheses(view),
-            *(e for finding in shown_findings for e in finding.estimates),
-        )
-        # Questions over all models, so that boards can set the same ones side by side.
-        labels = {_question(e): label_of(view, e) for e in questions}
-        words = read_parquet(run.prompts_path, columns=["text"])["text"].to_pylist()
-        facts_of_run = {
-            **mark,
-            "findings": as_facts(view, screen.lead, shown_findings),
-            "title": getattr(view.study, "title", str(view.settings.get("study", ""))),
-            "read": screen.read,
-            "prompts": hashlib.sha256(repr(sorted(words)).encode()).hexdigest(),
-            "level": view.level,
-            "questions": [
-                {
-                    "label": labels[_question(e)],
-                    "model": view.main if e.strata.get("model", ALL) == ALL else e.strata["model"],
-                    "statistic": e.statistic,
-                    "form": form_of(e),
-                    "n_clusters": e.n_clusters,
-                    **facts(e),
-                }
-                for e in view.estimates
-                if _question(e) in labels and (len(view.models) < 2 or e.strata.get("model") != ALL)
-            ],
-        }
-    facts_of_run = finite(facts_of_run)
-    # A run that cannot be written to is read all the same.
-    with suppress(OSError), run.manifest.recording(path):
-        write_atomically(path, json.dumps(facts_of_run, ensure_ascii=False, indent=1))
-    return facts_of_run
-
-
-def _question(e: Any) -> tuple[object, ...]:
-    """What an estimate is of, whichever the model."""
-    return e.measure, e.statistic, *sorted(place_of(e).items()), *sorted(e.group.items())
 
 
 def finding_lines(run: Run | View, most: int | None = None) -> Iterator[str]:

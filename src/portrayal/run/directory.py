@@ -138,11 +138,6 @@ class Run:
         return self.path / "report.html"
 
     @property
-    def datasheet_path(self) -> Path:
-        """`datasheet.md`: what the texts are and how they came about."""
-        return self.path / "datasheet.md"
-
-    @property
     def texts(self) -> Stage:
         """The folder of texts, in shards."""
         return Stage(self.path / "texts")

@@ -27,7 +27,7 @@ from portrayal.run.files import is_whole, replacing, write_atomically
 from portrayal.run.stages import NOTE, Stage
 
 MANIFEST, SEEN, ASIDE = "manifest.json", ".seen.json", "damaged"
-SETTINGS, LOCK, DATASHEET = "audit.toml", ".lock", "datasheet.md"
+SETTINGS, LOCK = "audit.toml", ".lock"
 TEXTS, REFERENCE, GIVEN, ANSWERS = "texts", "reference", "given", "answers"
 ANNOTATED, REFERENCE_ANNOTATED = "annotations", "reference-annotations"
 TOPICS, MEASURED, REPORTED = "topics", "estimates", "report"
@@ -40,7 +40,6 @@ _STEP_OF = {
     **dict.fromkeys(
         ("estimates", "estimates.parquet", "influences.parquet", "study", SETTINGS), MEASURED
     ),
-    **dict.fromkeys((DATASHEET, "findings.json"), REPORTED),
     **{"given": GIVEN, "answers": ANSWERS, "topics": TOPICS, "topics/topics.json": MEASURED},
 }
 _READS = {
@@ -245,7 +244,7 @@ class Manifest:
 
         A file whose size, times and inode are those that it had when it was last digested is not
         digested again, unless `verify`. With `strict`, files that no step made are named as well,
-        also where nothing reads them, and a datasheet that people filled in.
+        also where nothing reads them.
         """
         content = self.content()
         if content is None:
@@ -257,7 +256,7 @@ class Manifest:
             status = statuses.get(file)
             if file not in statuses:
                 wrong[file] = MISSING
-            elif status is not None and (strict or file != DATASHEET):
+            elif status is not None:
                 trusted = "" if verify else expected
                 if cache.digest(file, status, trusted) != expected:
                     wrong[file] = CHANGED
@@ -431,14 +430,14 @@ class _Seen:
 def _can_go(problem: Problem) -> bool:
     """Whether an audit may take a file away to make it anew.
 
-    Journals have sums of their own, nothing says again which batches were handed in, people fill in
-    the datasheet, and a copied study is written over. What nobody here wrote is left alone.
+    Journals have sums of their own, nothing says again which batches were handed in, and a
+    copied study is written over. What nobody here wrote is left alone.
     """
     name = problem.file.rpartition("/")[2]
     if problem.what == STALE or (problem.what == UNLISTED and not _PART.fullmatch(problem.file)):
         return False
     written_over = problem.file.startswith(("batches/", "study/")) or "/batches/" in problem.file
-    return not (written_over or name == DATASHEET or name.startswith("journal."))
+    return not (written_over or name.startswith("journal."))
 
 
 def _rendered(content: dict[str, Any]) -> bytes:

@@ -6,9 +6,6 @@ undefined (never 0, never a warning), and raises ValueError for numbers that can
 """
 
 from portrayal.stats._arguments import divide
-from portrayal.stats.anytime import (
-    latest_change,
-)
 from portrayal.stats.association import (
     fisher_p,
     within_lifts,
@@ -104,7 +101,6 @@ __all__ = [
     "inverted_toward_null",
     "joint_p",
     "katz_log",
-    "latest_change",
     "matched_differences",
     "median_of_defined",
     "median_shares",

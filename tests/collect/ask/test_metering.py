@@ -6,7 +6,6 @@ from collect.ask.asked import collect_texts
 from portrayal.collect.ask import Retry, Usage, provider_of
 from portrayal.collect.ask.budget import charged
 from portrayal.collect.ask.provider import Answer, RejectedError, TryAgainError
-from portrayal.pipeline.datasheet import datasheet
 
 QUICK = Retry(first_wait=0.001)
 BAD = {
@@ -25,7 +24,7 @@ BAD = {
 }
 UNMETERED = pytest.mark.fault(
     "a service reports no usage, or none that can be (10 kinds)",
-    "it is charged by an upper bound, the budget holds, and summary, journal and datasheet say so",
+    "it is charged by an upper bound, the budget holds, and summary and journal say so",
 )
 
 
@@ -46,7 +45,6 @@ def test_a_budget_holds_whatever_the_server_reports(serve, run, prompts, rows, k
     in_rows = sum(row["estimated_tokens"] for row in rows(run))
     assert in_rows == report.usage.estimated_tokens or report.malformed
     assert run.texts.note()["asked"]["server:test"]["estimated_tokens"] > 0
-    assert not run.texts.parts() or "estimated" in datasheet(run)
     asked = server.requests
     again = collect_texts(run, prompts, model, 15, **options)
     assert (server.requests, again.usage) == (asked, report.usage)

@@ -33,8 +33,6 @@ def test_an_audit_rests_on_the_labels_of_the_model(tmp_path):
     said = run.report_path.read_text(encoding="utf-8")
     assert "labelled by server:labeler, 100 % (10), asked 2 times" in said
     assert "people-llm.v1" in said
-    sheet = run.datasheet_path.read_text(encoding="utf-8")
-    assert "labelled by server:labeler, 100 % (10), asked 2 times" in sheet
 
 
 def test_an_audit_of_both_says_who_labelled_how_many(tmp_path):
