@@ -12,7 +12,7 @@ ROW = {"text": "She needs help. He might be warm, and it was wonderful."}
 
 
 def settings(scorers=("length", "readability", "sentiment"), lexicons=("themes",), **more):
-    given = {"sentiment": "vader", "classifier": "linear", "toxicity_model": "", "locale": "en-US"}
+    given = {"sentiment": "vader", "classifier": "linear", "locale": "en-US"}
     return score_settings(scorers, lexicons=lexicons, **(given | more))
 
 
@@ -20,13 +20,13 @@ def scored(text, **more):
     chosen = settings(**more)
     (row,) = TEXT_SCORES.setup(chosen)([{"text": text}], [{}])
     names = [each.name for each in scores_of(chosen)]
-    return {name: dict(zip(names, row[name], strict=True)) for name in ("scores", "exchanged")}
+    return {name: dict(zip(names, row[name], strict=True)) for name in ("masked", "exchanged")}
 
 
 def test_scores_are_those_of_the_definition():
     from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
-    found = scored(ROW["text"])["scores"]
+    found = scored(ROW["text"])["masked"]
     words = ["She", "needs", "help", "He", "might", "be", "warm", "and", "it", "was", "wonderful"]
     assert found["length"] == len(words)
     letters = sum(map(len, words))
@@ -44,33 +44,33 @@ def test_a_list_of_pronouns_reacts_to_the_exchange_alone(tmp_path):
     file = tmp_path / "words.toml"
     file.write_text('attribute = "t"\n[groups]\nshe = ["she"]\nother = ["tree"]\n')
     found = scored("She saw a tree. She left.", lexicons=(str(file),))
-    assert found["scores"]["she"] == pytest.approx(100 * 2 / 6)
+    assert found["masked"]["she"] == pytest.approx(100 * 2 / 6)
     assert found["exchanged"]["she"] == 0.0
-    assert found["exchanged"]["other"] == found["scores"]["other"]
+    assert found["exchanged"]["other"] == found["masked"]["other"]
 
 
 def test_phrases_count_once_and_do_not_cross_sentences(tmp_path):
     file = tmp_path / "words.toml"
     file.write_text('attribute = "t"\n[groups]\nlow = ["low mood"]\nother = ["tree"]\n')
     found = scored("Her low mood stays. It is low. Mood is all.", lexicons=(str(file),))
-    assert found["scores"]["low"] == pytest.approx(100 / 10)
+    assert found["masked"]["low"] == pytest.approx(100 / 10)
 
 
 def test_words_of_a_factor_are_counted_by_its_labels():
-    found = scored("She saw him; he left.", lexicons=("gender",))["scores"]
+    found = scored("She saw him; he left.", lexicons=("gender",))["masked"]
     themes = lists_of(("gender",)).themes
     assert [found[theme] for theme in themes[:2]] == pytest.approx([100 / 5, 100 * 2 / 5])
 
 
 def test_a_text_without_words_has_no_scores_of_them():
-    found = scored("…!")["scores"]
+    found = scored("…!")["masked"]
     assert found["length"] == 0
     assert math.isnan(found["readability"])
 
 
 def test_agency_is_not_shown_the_words_of_the_person():
     found = scored("She led the team and won the prize.", scorers=("agency",))
-    assert found["scores"] == found["exchanged"]
+    assert found["masked"] == found["exchanged"]
 
 
 def test_what_cannot_be_scored_is_refused():
@@ -98,9 +98,7 @@ def test_names_of_a_column_are_hidden_from_every_scorer(tmp_path):
     people = [("a", "Grace"), ("b", "Wolfgang")]
     prompts = [Prompt(i, "", {"pair": "1", "group": i, "name": name}) for i, name in people]
     one, two = of_prompts(tmp_path, prompts, ["Sit, Grace.", "Sit, Wolfgang."])
-    # VADER hears "grace" in the name, and five letters are fewer than eight.
-    assert one["scores"][2] > two["scores"][2] == 0.0
-    assert one["scores"][1] < two["scores"][1]
+    # VADER would hear "grace" in the name, and five letters are fewer than eight.
     assert one["masked"] == two["masked"] == one["exchanged"] == two["exchanged"]
     assert one["hidden"] == [{"start": 5, "end": 10}]
 
@@ -114,21 +112,3 @@ def test_what_requests_differ_in_is_hidden_and_ordinary_words_are_not(tmp_path):
     one, two = of_prompts(tmp_path, prompts, answers, scorers=("length", "readability"))
     assert [answers[0][s["start"] : s["end"]] for s in one["hidden"]] == ["Will", "wife"]
     assert one["masked"] == two["masked"]
-    assert one["scores"] != two["scores"]
-
-
-def test_a_classifier_of_whole_texts_is_given_the_exchanged_text_too(monkeypatch):
-    from types import SimpleNamespace
-
-    from portrayal.annotate import scores
-
-    def setup(_):
-        return lambda rows, _: [{"whole": float(row["text"].count("she"))} for row in rows]
-
-    chosen = settings(scorers=("toxicity",), lexicons=("themes",), toxicity_model="none")
-    known = scores.registry.component
-    made = {"toxicity.v1": SimpleNamespace(setup=setup)}
-    component = lambda kind, name: made.get(name) or known(kind, name)  # noqa: E731
-    monkeypatch.setattr(scores.registry, "component", component)
-    (row,) = TEXT_SCORES.setup(chosen)([{"text": "Now she is here, and she stays."}], [{}])
-    assert (row["scores"][0], row["exchanged"][0]) == (2.0, 0.0)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -45,35 +44,6 @@ def make(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
     return save
 
 
-def test_pairs_are_scored_with_the_words_of_the_other_person_too(
-    make: Callable[..., str], tmp_path: Path
-) -> None:
-    """One network reads each text and its twin; a text without words of a person reacts by 0."""
-    import portrayal
-
-    folder = make()
-    rows = [
-        {"pair": f"p{i}", "gender": group, "text": f"{text} Hello {'fool' * (i % 2)}."}
-        for i in range(8)
-        for group, text in (("female", "Go away, she said."), ("male", "It rained all day."))
-    ]
-    run = portrayal.audit(
-        "pairs", texts=rows, scorers=["toxicity"], lexicons=[], toxicity_model=folder,
-        out=tmp_path / "run", report=False,
-    )  # fmt: skip
-    (e,) = [e for e in run.records if e.strata.get("score") == "toxicity"]
-    network = load(folder)
-    scored = [network([text])[0] for text in (row["text"] for row in rows)]
-    assert e.details["as_scored"] == pytest.approx(
-        np.mean(scored[::2]) - np.mean(scored[1::2]), abs=1e-5
-    )
-    twins = [network([row["text"].replace("she", "he")])[0] for row in rows]
-    reaction = (np.array(scored) - np.array(twins))[::2].mean() / 2.0
-    assert abs(reaction) > 1e-4
-    assert e.details["instrument_bias"] == pytest.approx(reaction, abs=1e-5)
-    assert e.value == pytest.approx(e.details["as_scored"] - reaction, abs=1e-5)
-
-
 def _annotated(settings: dict[str, Any]) -> list[dict[str, Any]]:
     assert TOXICITY.setup is not None
     found: list[dict[str, Any]] = TOXICITY.setup(settings)([{"text": t} for t in TEXTS], None)
@@ -90,9 +60,9 @@ def test_scores_of_sentences_with_a_fake_classifier(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("portrayal.annotate.toxicity._classifier", lambda *_: fake)
     found = _annotated(toxicity_settings("somewhere"))
     assert found == [
-        {"toxicity": [0.14, 0.18], "whole": 0.33},
-        {"toxicity": [0.12], "whole": 0.12},
-        {"toxicity": [], "whole": 0.0},
+        {"toxicity": [0.14, 0.18]},
+        {"toxicity": [0.12]},
+        {"toxicity": []},
     ]
     assert asked[:3] == ["Go away, fool.", "It rained all day.", "Hello there."]
     assert pa.Table.from_pylist(found, schema=TOXICITY.schema).num_rows == 3

@@ -1,19 +1,16 @@
 """Exchange: the same text with the other person in it, by words that come in pairs.
 
-Words are those of a woman and a man, those of the groups of a factor, or those of a table of one's
-own; beside them what the requests themselves put in one another's place ("25" and "75").
+Words are those of a woman and a man, or those of the groups of a factor; beside them what the
+requests themselves put in one another's place ("25" and "75").
 A scorer that is given a text and its exchanged twin shows how far it reacts to the words alone.
 """
 
 import re
 from collections.abc import Collection, Sequence
 from functools import lru_cache
-from pathlib import Path
 
 from portrayal.annotate.word_match import any_of
 from portrayal.collect.fields import MOST_VALUES
-from portrayal.collect.sources import open_source
-from portrayal.errors import DataError
 from portrayal.reference import factors, load_factor
 from portrayal.reference.factors import ColumnSource, WordSource, spelling_key
 from portrayal.reference.groups import FEMININE, MASCULINE
@@ -117,9 +114,7 @@ def exchange_between(spec: str, pairs: Pairs) -> Exchange:
     return Exchange(load_locale(spec), pairs)
 
 
-def group_words(
-    values: Sequence[str], locale: str, table: str | Path | None = None
-) -> tuple[str, dict[str, list[str]]]:
+def group_words(values: Sequence[str], locale: str) -> tuple[str, dict[str, list[str]]]:
     """Return where the words of groups are from, and those of each: those of one place are a pair.
 
     Parameters
@@ -128,29 +123,11 @@ def group_words(
         Values of the column of groups.
     locale
         Whose words of a woman and a man stand for two genders.
-    table
-        A file with a column for each value (`open_source`), in place of all others.
-
-    Raises
-    ------
-    DataError
-        Where the table cannot be read, or has no column for two of the values.
 
     >>> name, words = group_words(["young", "elderly"], "en-US")
     >>> name, words["young"][0], words["elderly"][0]
     ('words of the factor age', 'young man', 'old man')
     """
-    # The user's own words go before all lists
-    if table:
-        rows = [*open_source(table).rows()]
-        columns = [value for value in values if rows and value in rows[0]]
-        if len(columns) < 2:
-            raise DataError(
-                f"{table}: expected columns of two groups or more, of {', '.join(values)}; "
-                f"found {', '.join(rows[0]) if rows else 'no row'}. Head each column with a group."
-            )
-        words = {value: [str(row[value] or "").strip() for row in rows] for value in columns}
-        return f"words of {Path(table).name}", words
     if sides := gender_sides(values):
         lists = load_locale(locale).exchange
         return f"gendered words of {load_locale(locale).name}", {

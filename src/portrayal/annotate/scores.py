@@ -1,9 +1,9 @@
-"""Scores: numbers of one whole text, and of the same text without names and of another person.
+"""Scores: numbers of one whole text with its names hidden, and of the same text of another person.
 
 A *scorer* gives a text one number, such as its length, its sentiment, or the words of a theme among
-100 words. Each also scores the text with its names hidden (`portrayal.annotate.names`), and this
-one exchanged (`portrayal.annotate.exchange`), so that it is known how far it reacts to the words of
-a person alone.
+100 words. Each scores the text with its names hidden (`portrayal.annotate.names`), and this one
+exchanged (`portrayal.annotate.exchange`), so that it is known how far it reacts to the words of a
+person alone.
 """
 
 import json
@@ -24,7 +24,6 @@ from portrayal.annotate.exchange import NOTHING, Pairs, exchange_between, exchan
 from portrayal.annotate.names import Spans, asked_apart, hidden, hidden_spans
 from portrayal.annotate.sentences import sentences
 from portrayal.annotate.sentiment import sentiment_of, sentiment_settings
-from portrayal.annotate.toxicity import toxicity_settings
 from portrayal.annotate.word_match import TOKEN, fold, variants
 from portrayal.errors import UnknownNameError
 from portrayal.reference import load_factor
@@ -34,16 +33,10 @@ from portrayal.reference.locales import load_locale
 from portrayal.run.reading import read_prompts
 from portrayal.validate import check_choice
 
-LENGTH, READABILITY, SENTIMENT, AGENCY, TOXICITY = (
-    "length",
-    "readability",
-    "sentiment",
-    "agency",
-    "toxicity",
-)
-SCORERS = (LENGTH, READABILITY, SENTIMENT, AGENCY, TOXICITY)
-SIDES = ("scores", "masked", "exchanged")
-"""Columns of the scores of a text as written, with what is hidden, and exchanged beside that."""
+LENGTH, READABILITY, SENTIMENT, AGENCY = SCORERS = ("length", "readability", "sentiment", "agency")
+TOXICITY = "toxicity"
+SIDES = ("masked", "exchanged")
+"""Columns of the scores of a text with what is hidden, and exchanged beside that."""
 HIDDEN = "hidden"
 """Column of where a text has names, and words in which the requests differ."""
 PER = 100.0
@@ -130,7 +123,6 @@ def score_settings(
     sentiment: str,
     lexicons: Sequence[str],
     classifier: str,
-    toxicity_model: str,
     locale: str,
     exchange: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
@@ -140,8 +132,8 @@ def score_settings(
     ----------
     scorers
         Some of `SCORERS`.
-    sentiment, classifier, toxicity_model
-        What scores sentiment, agency and toxicity.
+    sentiment, classifier
+        What scores sentiment and agency.
     lexicons
         Registered lexicons, files, or factors that have words.
     locale
@@ -169,8 +161,6 @@ def score_settings(
         settings["sentiment"] = sentiment_settings(sentiment)["engine"]
     if AGENCY in own_scorers:
         settings["agency"] = agency_settings(classifier)
-    if TOXICITY in own_scorers:
-        settings["toxicity"] = toxicity_settings(toxicity_model)
     return settings
 
 
@@ -179,7 +169,6 @@ _UNITS = {
     READABILITY: TextScore(READABILITY, "grades"),
     SENTIMENT: TextScore(SENTIMENT, "points of −1 to 1"),
     AGENCY: TextScore(AGENCY, "points of −1 to 1", exchanged=False),
-    TOXICITY: TextScore(TOXICITY, "points of 0 to 1"),
 }
 
 
@@ -202,13 +191,11 @@ def score_of(name: str) -> TextScore:
 class _Wording:
     """What is counted in a text in one wording, sentence by sentence."""
 
-    text: str = ""
     pieces: list[str] = field(default_factory=list)
     words: int = 0
     letters: int = 0
     polarity: float = 0.0
     themes: Counter[int] = field(default_factory=Counter)
-    gendered: Counter[str] = field(default_factory=Counter)
 
     def add(self, piece: str, polarity: float, lists: Lists) -> None:
         words = [*map(fold, TOKEN.findall(piece))]
@@ -217,15 +204,14 @@ class _Wording:
         self.letters += sum(map(len, words))
         self.polarity += polarity
         self.themes += lists.counts(words)
-        self.gendered.update(words)
 
-    def numbers(self, scorers: Sequence[str], models: Mapping[str, float], k: int) -> list[float]:
-        """Return the scores of the text, of which `models` hold some, and its k themes."""
+    def numbers(self, scorers: Sequence[str], agency: float, k: int) -> list[float]:
+        """Return the scores of the text, of which `agency` is one, and its k themes."""
         index = math.nan
         if self.words:  # automated readability index (Senter and Smith 1967)
             index = 4.71 * self.letters / self.words + 0.5 * self.words / len(self.pieces) - 21.43
         sentiment = self.polarity / len(self.pieces)
-        scores = {LENGTH: float(self.words), READABILITY: index, SENTIMENT: sentiment, **models}
+        scores = dict(zip(SCORERS, (float(self.words), index, sentiment, agency), strict=True))
         # Per 100 words, as longer texts hold more of every theme
         shares = [PER * self.themes[theme] / max(self.words, 1) for theme in range(k)]
         return [*(scores[name] for name in scorers), *shares]
@@ -245,22 +231,19 @@ def _setup(settings: Mapping[str, Any]) -> Callable[..., list[Any]]:
         mtime = prompts.stat().st_mtime_ns
         partner = _partners(prompts, mtime, exchanging["group"], locale, json.dumps(exchanging))
 
-    def wordings(text: str, other: _Partner) -> tuple[list[_Wording], float, Spans]:
+    def wordings(text: str, other: _Partner) -> tuple[_Wording, _Wording, float, Spans]:
         # Without a known partner the gendered words of the locale are exchanged
         change = exchange if other is _NOBODY else exchange_between(locale, other.words)
         spans, weight = hidden_spans(text, locale, other.names, other.asked), 0.0
-        written, masked, twin = _Wording(text), _Wording(hidden(text, spans)), _Wording()
-        for piece in _pieces(masked.text):
+        masked, twin = _Wording(), _Wording()
+        for piece in _pieces(hidden(text, spans)):
             value = after = polarity(piece)
             exchanged = change(piece)
             if exchanged != piece:
                 after, weight = polarity(" ".join(exchanged.split())), other.weight
             masked.add(piece, value, lists)
             twin.add(exchanged, after, lists)
-        twin.text = " ".join(" ".join(twin.pieces).split())
-        for piece in _pieces(text) if spans else ():
-            written.add(piece, polarity(piece), lists)
-        return [written if spans else masked, masked, twin], weight, spans
+        return masked, twin, weight, spans
 
     def work(rows: Sequence[Mapping[str, Any]], strata: Sequence[Mapping[str, str]]) -> list[Any]:
         results: list[Any] = []
@@ -271,20 +254,15 @@ def _setup(settings: Mapping[str, Any]) -> Callable[..., list[Any]]:
             except Exception as failure:  # stands in the place of its row
                 results.append(failure)
         read = [i for i, result in enumerate(results) if not isinstance(result, Exception)]
-        texts = [[results[i][0][side].text for i in read] for side in range(len(SIDES))]
-        models = _by_models(settings, [rows[i] for i in read], texts, [strata[i] for i in read])
-        for number, i in enumerate(read):
-            sides, weight, spans = results[i]
-            of_models = [{name: x[side][number] for name, x in models.items()} for side in range(3)]
-            scores = [
-                wording.numbers(scorers, by_model, len(lists.themes))
-                for wording, by_model in zip(sides, of_models, strict=True)
-            ]
-            gendered = [sum(sides[0].gendered[word] for word in side) for side in exchange.signs]
+        gaps = _agency_gaps(settings, [rows[i] for i in read], [strata[i] for i in read])
+        for i, gap in zip(read, gaps, strict=True):
+            *sides, weight, spans = results[i]
+            scores = [side.numbers(scorers, gap, len(lists.themes)) for side in sides]
+            words = Counter(map(fold, TOKEN.findall(rows[i]["text"])))
+            gendered = [sum(words[word] for word in side) for side in exchange.signs]
             places = [{"start": start, "end": end} for start, end in spans]
             columns = (*SIDES, "gendered", "weight", HIDDEN)
-            cells = (*scores, gendered, weight, places)
-            results[i] = dict(zip(columns, cells, strict=True))
+            results[i] = dict(zip(columns, (*scores, gendered, weight, places), strict=True))
         return results
 
     return work
@@ -295,36 +273,24 @@ def _pieces(text: str) -> list[str]:
     return [text[start:end] for start, end in sentences(text)] or [text]
 
 
-def _by_models(
+def _agency_gaps(
     settings: Mapping[str, Any],
     rows: Sequence[Mapping[str, Any]],
-    wordings: Sequence[Sequence[str]],
     strata: Sequence[Mapping[str, str]],
-) -> dict[str, list[list[float]]]:
-    """What classifiers say of texts as written, masked and exchanged, by scorer and wording."""
-    by_model: dict[str, list[list[float]]] = {}
-    for scorer, annotator in ((AGENCY, "agency.v1"), (TOXICITY, "toxicity.v1")):
-        if scorer not in settings["scorers"]:
-            continue
-        setup = registry.component("annotators", annotator).setup  # type: ignore[attr-defined]
-        classify, by_wording = setup(settings[scorer]), []
-        # A classifier of agency masks names and gendered words, so that all wordings read alike
-        for texts in wordings[:1] if scorer == AGENCY else wordings:
-            reworded = [{**row, "text": text} for row, text in zip(rows, texts, strict=True)]
-            results = classify(reworded, strata)
-            if scorer == AGENCY:
-                by_wording.append([_gap(row["agentic"]) for row in results])
-            else:
-                by_wording.append([float(row["whole"]) for row in results])
-        by_model[scorer] = by_wording * (len(wordings) // len(by_wording))
-    return by_model
+) -> list[float]:
+    """Agentic less communal sentences of each text; NaN where agency is not scored.
 
-
-def _gap(agentic: Sequence[float]) -> float:
-    """Agentic less communal sentences among those that the classifier can tell."""
-    # Sentences of which the classifier cannot tell count neither way
-    p = [p for p in agentic if not math.isnan(p)]
-    return 2.0 * sum(x >= 0.5 for x in p) / len(p) - 1.0 if p else math.nan
+    The classifier masks names and gendered words itself, so that every wording reads alike.
+    """
+    if AGENCY not in settings["scorers"]:
+        return [math.nan] * len(rows)
+    setup = registry.component("annotators", "agency.v1").setup  # type: ignore[attr-defined]
+    gaps = []
+    for row in setup(settings[AGENCY])(rows, strata):
+        # Sentences of which the classifier cannot tell count neither way
+        p = [p for p in row["agentic"] if not math.isnan(p)]
+        gaps.append(2.0 * sum(x >= 0.5 for x in p) / len(p) - 1.0 if p else math.nan)
+    return gaps
 
 
 class _Partner(NamedTuple):
@@ -412,17 +378,16 @@ def _asked(
 
 def _run(row: Mapping[str, Any], strata: Mapping[str, str]) -> dict[str, Any]:
     settings = score_settings(
-        (LENGTH, READABILITY), sentiment="", lexicons=("themes",), classifier="", toxicity_model="",
-        locale="en-US",
-    )  # fmt: skip
+        (LENGTH, READABILITY), sentiment="", lexicons=("themes",), classifier="", locale="en-US"
+    )
     results: list[dict[str, Any]] = _setup(settings)([row], [strata])
     return results[0]
 
 
 TEXT_SCORES = Annotator(
     name="text_scores.v2",
-    summary="Numbers of a text: length, readability, sentiment, agency, and words of themes; also "
-    "with names hidden, and with the words of the other person in place of this one's.",
+    summary="Numbers of a text with its names hidden: length, readability, sentiment, agency, and "
+    "words of themes; also with the words of the other person in place of this one's.",
     reads="texts",
     unit="text",
     range="as of each scorer: words, school grades, −1 to 1, words in 100",

@@ -151,10 +151,7 @@ def _setup(settings: Mapping[str, Any]) -> Callable[[Rows, Any], list[dict[str, 
             for start, end in text_spans
         ]
         scores = iter(score(pieces))
-        return [
-            {"toxicity": [next(scores) for _ in text_spans], "whole": text_score}
-            for text_spans, text_score in zip(spans, score(texts), strict=True)
-        ]
+        return [{"toxicity": [next(scores) for _ in text_spans]} for text_spans in spans]
 
     return annotate
 
@@ -165,7 +162,7 @@ def _run(rows: Rows, strata: Any) -> list[dict[str, Any]]:
 
 TOXICITY = Annotator(
     name="toxicity.v1",
-    summary="How rude, disrespectful or profane each sentence of a text is, and the whole text.",
+    summary="How rude, disrespectful or profane each sentence of a text is.",
     reads="texts; a classifier from the hub or a folder",
     unit="sentence",
     range="0 (not toxic) to 1",
@@ -173,9 +170,7 @@ TOXICITY = Annotator(
     equation="sigmoid of the label's logit; texts are cut at 512 tokens",
     source='Fang et al. 2024, Methods (sentence level); Detoxify "original"',
     run=_run,
-    schema=pa.schema(
-        [pa.field("toxicity", pa.list_(pa.float32())), pa.field("whole", pa.float32())]
-    ),
+    schema=pa.schema([pa.field("toxicity", pa.list_(pa.float32()))]),
     accuracy="that of the classifier; such models score the mere naming of a group as toxic more "
     "often than readers do",
     setup=_setup,

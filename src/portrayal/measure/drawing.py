@@ -134,10 +134,10 @@ def numbers_of(run: Run, field: str) -> Iterator[tuple[tuple[str, str], float]]:
         return
     number, marks = _scores(run).index(field), MARKS[field]
     stage = run.annotations(TEXT_SCORES.name)
-    for _, rows in read_shards(run.texts, ["text_id"], (stage, ["text_id", "scores"])):
+    for _, rows in read_shards(run.texts, ["text_id"], (stage, ["text_id", "masked"])):
         for row in rows.to_pylist():
-            if row["scores"] is not None and row["scores"][number] is not None:
-                score = row["scores"][number] - marks.low
+            if row["masked"] is not None and row["masked"][number] is not None:
+                score = row["masked"][number] - marks.low
                 yield (row["text_id"], ""), score / (marks.high - marks.low)
 
 

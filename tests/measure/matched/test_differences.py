@@ -89,8 +89,7 @@ def test_a_scorer_that_reacts_to_pronouns_alone_finds_nothing(audited, tmp_path)
         row["text"] = f"{'She' if row['gender'] == 'female' else 'He'} sat by the door."
         row["text"] += " It rained." * int(row["pair"].split("-")[1])
     found = one(audited(rows, lexicons=(str(file),)), "her words")
-    assert found.details["as_scored"] > 5
-    assert found.details["instrument_bias"] == pytest.approx(found.details["as_scored"])
+    assert found.details["instrument_bias"] > 5
     assert found.value == pytest.approx(0.0)
     assert "reacts to the exchanged words" in found.status.detail
     assert not found.tests or math.isnan(found.tests[0].p) or found.tests[0].audit_q is None
@@ -100,9 +99,7 @@ def test_the_reaction_is_taken_off_what_is_left(audited, tmp_path):
     file = tmp_path / "words.toml"
     file.write_text('attribute = "p"\n[groups]\nboth = ["she", "needs", "care"]\ntree = ["tree"]\n')
     found = one(audited(pairs(), lexicons=(str(file),)), "both")
-    raw, reaction = found.details["as_scored"], found.details["instrument_bias"]
-    assert found.value == pytest.approx(raw - reaction)
-    assert reaction > 0 < found.value
+    assert found.details["instrument_bias"] > 0 < found.value
 
 
 def test_parts_are_shown_apart_and_not_stated(audited):
@@ -180,28 +177,21 @@ def people(rows, first, second, words):
     ("groups", "words", "heard", "options"),
     [
         (("25", "75"), ("25 year old ", "75 year old "), "75", {}),
-        (("user", "control"), ("wheelchair ", ""), "wheelchair", {"slots": ("slot",)}),
+        (("user", "control"), ("wheelchair ", ""), "wheelchair", {"by": ("slot",)}),
         (("mobility", "able-bodied"), ("paraplegic ", ""), "paraplegic", {}),
         (("young", "elderly"), ("young ", "elderly "), "elderly", {}),
-        (("x1", "x2"), ("brisk ", "frail "), "frail", {"exchange": "table.csv"}),
     ],
 )
 def test_a_scorer_of_a_groups_words_alone_finds_nothing(audited, tmp_path, groups, words, heard,
                                                         options):  # fmt: skip
-    file, table = tmp_path / "words.toml", tmp_path / "table.csv"
+    file = tmp_path / "words.toml"
     file.write_text(f'attribute = "p"\n[groups]\nheard = ["{heard}"]\ntree = ["tree"]\n')
-    table.write_text("x1,x2\nbrisk,frail\n")
-    if "exchange" in options:
-        options = {"exchange": str(table)}
     rows = people(pairs(), *groups, words)
     run = audited(rows, lexicons=(str(file),), group="group", **options)
     found = one(run, "heard")
-    assert abs(found.details["as_scored"]) > 2
-    assert found.details["instrument_bias"] == pytest.approx(found.details["as_scored"])
+    assert abs(found.details["instrument_bias"]) > 2
     assert found.value == pytest.approx(0.0)
     assert "reacts to the exchanged words" in found.status.detail
-    one_sided = words[1] == ""
-    assert found.details["texts_exchanged"] == len(rows) / (2 if one_sided else 1)
 
 
 def test_where_nothing_can_be_exchanged_the_reaction_is_not_known(audited):

@@ -34,7 +34,6 @@ def sets_of(value):
         source=np.arange(n),
         split={},
         value=value,
-        written=value,
         neutral=value,
         n_answers=np.full((n, 2), ANSWERS),
         left_out={},
@@ -115,11 +114,11 @@ def test_what_holds_in_few_pairs_is_known_of_their_own_answers(n_pairs):
 
 def test_refusals_of_all_answers_to_one_half_alone_are_told_in_these_pairs(tmp_path):
     rows = [
-        {"case": str(case), "gender": group, "text": f"She or he is well in case {case}, {i} times."
+        {"case": str(case), "gender": group, "text": f"All is well in case {case}, {i} times."
          if group == "male" else "", "outcome": "ok" if group == "male" else "refused"}
         for case in range(3) for group in ("female", "male") for i in range(12)
     ]  # fmt: skip
-    given = {"scorers": ("length",), "keep_others": True}
+    given = {"scorers": ("length",)}
     run = portrayal.audit("pairs", texts=rows, out=tmp_path, **given)
     screen = first_screen(View.of(run))
     assert "a comparison rests on 3 pairs at most, and it takes 5; `portrayal plan" in screen.none

@@ -23,12 +23,6 @@ def test_texts_that_do_not_count_are_counted_by_reason(audited):
     assert found.n_units == 36 - 3
 
 
-def test_the_other_gender_can_be_kept(audited):
-    rows = pairs()
-    rows[4]["text"] = "He left. He had his hat."
-    assert exclusions(audited(rows, keep_others=True)) == {}
-
-
 def test_columns_are_found_by_usual_names(audited):
     rows = [{"case_id": r["pair"], "person": r["gender"], "answer": r["text"]} for r in pairs()]
     run = audited(rows, source=None)

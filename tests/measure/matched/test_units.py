@@ -84,18 +84,18 @@ def test_short_texts_and_what_is_always_said_join_nothing(audited):
 
 def test_of_many_answers_one_that_is_another_requests_too_joins_nothing(audited):
     rows = [
-        {"pair": str(n), "gender": group, "text": f"She saw the old house and the road, {n} {i}."}
+        {"pair": str(n), "gender": group, "text": f"They saw the old house and the road, {n} {i}."}
         for n in range(8)
         for group in ("female", "male")
         for i in range(8)
     ]
     for n in range(8):
-        rows[16 * n]["text"] = "She saw the old house and then the river and the bridge."
-    assert length(audited(rows, source=None, keep_others=True)).n_clusters == 8
+        rows[16 * n]["text"] = "They saw the old house and then the river and the bridge."
+    assert length(audited(rows, source=None)).n_clusters == 8
     for n in range(8):
         for i in range(4):
-            rows[16 * n + i]["text"] = f"She saw the old house and then the river bridge, {i}."
-    assert length(audited(rows, source=None, keep_others=True)).n_clusters == 1
+            rows[16 * n + i]["text"] = f"They saw the old house and then the river bridge, {i}."
+    assert length(audited(rows, source=None)).n_clusters == 1
 
 
 def test_pairs_with_the_same_requests_are_one_unit(audited):

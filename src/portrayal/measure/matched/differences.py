@@ -12,7 +12,6 @@ from portrayal.annotate.scores import (
     LENGTH,
     READABILITY,
     SENTIMENT,
-    TOXICITY,
     score_of,
 )
 from portrayal.collect.tables import UNNAMED
@@ -53,15 +52,11 @@ CONSTANT = "every {cluster} differs by the same {by}, so that nothing tells how 
 ALL_ALIKE = "all {n:,.0f} answers score the same in {score}, so that it tells none of them apart"
 """Why there is no test, where halves do not differ, differ alike everywhere, or no answers do."""
 EXCHANGED = "halves of whole {cluster}s exchanged"
-RAW, REACTION, REACTION_P = "as_scored", "instrument_bias", "instrument_bias_p"
-"""Details: the difference as scored, what exchanging the words alone gives, and its p."""
-UNMASKED = "unmasked"
-"""Detail: the difference of the texts as they are written, with the names in them."""
+REACTION = "instrument_bias"
+"""Detail: the difference that exchanging the words of the person alone gives."""
 STANDARDISED, FLOOR = "standardised", "sd_of_answers"
 """Details: the difference in units of `TEXT_SD`, and the spread of the difference between two
 answers to the identical request."""
-CHANGED = "texts_exchanged"
-"""Detail: texts in which the exchange changed something."""
 AT_MOST = "at_most"
 """Detail: the least distance d of which a test of equivalence says "no more than d apart"."""
 _EQUAL = 0.9
@@ -96,15 +91,9 @@ def _of_place(
     (model, part, inside), sums, columns = place, within.sums, within.columns
     rows, scores = np.flatnonzero(inside), [sets.scores[k] for k, *_ in columns]
     valid, values = ~np.isnan(within.difference), [sets.value[k, rows] for k, *_ in columns]
-    # As scored, and with names as they are written, of the same sets
-    raw_d, written_d = (
-        np.where(valid, within_columns(side[:, rows], columns), np.nan)
-        for side in (sets.value, sets.written)
-    )
-    raw, unmasked, reaction = (
-        source_sums(sets, rows, d, sums.groups).means(scope)
-        for d in (raw_d, written_d, raw_d - within.difference)
-    )
+    # What the exchange changes, of the same sets
+    as_scored = np.where(valid, within_columns(sets.value[:, rows], columns), np.nan)
+    reaction = source_sums(sets, rows, as_scored - within.difference, sums.groups).means(scope)
     texts = [value[valid[:, i]] for i, value in enumerate(values)]
     spread = np.array([np.nanstd(x, ddof=1) if len(x) > 1 else np.nan for x in texts])
     n_texts = sets.n_answers[rows].sum(axis=1) @ valid
@@ -132,14 +121,10 @@ def _of_place(
             UNITS + sums.cluster: float(means.n_clusters[i]),
             FLOOR: sets.floor(model, columns[i][0]),
         }
-        # The difference with names in place stands beside: what hiding them takes away is seen
-        if unmasked.value[i] != raw.value[i]:
-            details[UNMASKED] = float(unmasked.value[i])
         fields = {"strata": strata, "n_texts": int(n_texts[i]), **exchanged(i)}
         if sets.exchanged and scores[i].exchanged:
             bias, p = float(reaction.value[i]), float(reaction.p[i])
-            details |= {RAW: float(raw.value[i]), REACTION: bias}
-            details |= {REACTION_P: p, CHANGED: float(sets.exchanged)}
+            details[REACTION] = bias
             # A reaction that is the same in every source has no spread, and so no p.
             sure = p < 1.0 - scope.level or np.isnan(p)
             if sure and 0.0 < abs(bias) >= abs(float(means.value[i])):
@@ -379,7 +364,6 @@ _MORE = {
     READABILITY: "are {size} school grades harder to read",
     SENTIMENT: "are {size} more positive, on a scale from −1 to 1,",
     AGENCY: "are {size} more agentic, on a scale from −1 to 1,",
-    TOXICITY: "are {size} more toxic, on a scale from 0 to 1,",
     REFUSED: "are refusals {size} points more often",
 }
 

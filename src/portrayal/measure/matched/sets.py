@@ -62,8 +62,6 @@ class MatchedSets:
     value
         Mean score over the answers of a half, names hidden, shape (n_scores, n_sets, n_groups); NaN
         where none.
-    written
-        The same of the answers as they are written.
     neutral
         The same in one wording: with the text's own words and with the other person's, averaged,
         or without words that one of them lacks; NaN where the exchanged text was not scored.
@@ -95,7 +93,6 @@ class MatchedSets:
     source: IntArray
     split: Mapping[str, npt.NDArray[np.str_]]
     value: FloatArray
-    written: FloatArray
     neutral: FloatArray
     n_answers: IntArray
     left_out: Mapping[str, Mapping[str, int]]
@@ -193,7 +190,6 @@ def matched_sets(
     group: str,
     source: str = SOURCE,
     columns: Sequence[str] = (),
-    pronouns: bool = True,
     locale: str = HOME,
 ) -> MatchedSets:
     """Read a run with scores of its texts.
@@ -210,8 +206,6 @@ def matched_sets(
         Stratum of what sets were made from.
     columns
         Further strata by which sets are split.
-    pronouns
-        Whether texts about a person of the other gender are left out.
     locale
         Whose words of a person count as one, where a text stands twice.
 
@@ -225,7 +219,7 @@ def matched_sets(
     prompts = read_prompts(run.prompts_path, words="+prompt")
     values = _group_values(prompts, group)
     reader = _SetReader(prompts, group, {value: i for i, value in enumerate(values)}, len(scores))
-    sides = gender_sides(values) if pronouns else {}
+    sides = gender_sides(values)
     fields = ["text_id", "prompt_id", "model", "outcome", "text"]
     read = read_shards(run.texts, fields, (annotated, [*SIDES, "gendered", "weight"]))
     # Shard by shard: codes of texts stay in memory, their words do not
@@ -250,7 +244,7 @@ def matched_sets(
     units = units_of(run, annotated, source, locale)
     unit = [units.of_pair[one["model"], one[PAIR]] for one in about]
     models = sorted({one["model"] for one in reader.about})
-    value, written, neutral = (_means(wording, slot, (n, k))[:, full] for wording in wordings)
+    value, neutral = (_means(wording, slot, (n, k))[:, full] for wording in wordings)
     squares, df = _scatter(wordings[0], slot, (n, k))
     inside = full[set_code]
     return MatchedSets(
@@ -265,7 +259,6 @@ def matched_sets(
         source=np.searchsorted(sorted({*unit}), unit).astype(np.int64),
         split={name: np.array([one.get(name, "") for one in about]) for name in columns},
         value=value,
-        written=written,
         # What is scored in one wording alone is neutral in it
         neutral=np.where([[[s.exchanged]] for s in scores] + [[[False]]], neutral, value),
         n_answers=n_answers[full],
@@ -317,10 +310,9 @@ class _SetReader:
     def read(
         self, texts: pa.Table, score_rows: pa.Table, sides: Mapping[int, int]
     ) -> tuple[IntArray, IntArray, npt.NDArray[np.str_], FloatArray]:
-        """Return set, half and id of each text that counts, and its scores in three wordings.
+        """Return set, half and id of each text that counts, and its scores in two wordings.
 
-        Shapes are (n,) each, and (3, n, k + 1): masked, as written, and neutral; the last score is
-        `REFUSED`.
+        Shapes are (n,) each, and (2, n, k + 1): masked and neutral; the last score is `REFUSED`.
         """
         rows, indices = [], []
         text_rows, gendered = texts.to_pylist(), score_rows["gendered"].to_pylist()
@@ -342,11 +334,11 @@ class _SetReader:
         sets, half, ids, refused = (np.array([row[j] for row in rows]) for j in range(4))
         weight = score_rows["weight"].to_numpy()[indices].astype(np.float64)[:, np.newaxis]
         self.exchanged += int((weight > 0).sum())
-        written, masked, twin = (_matrix(score_rows[side], self.k)[indices] for side in SIDES)
+        masked, twin = (_matrix(score_rows[side], self.k)[indices] for side in SIDES)
         # What the scorer makes of the gendered words themselves cancels between a text and its
         # exchanged twin.
         neutral = np.where(weight > 0, masked * (1.0 - weight) + twin * weight, masked)
-        wordings = [np.column_stack([side, refused]) for side in (masked, written, neutral)]
+        wordings = [np.column_stack([side, refused]) for side in (masked, neutral)]
         return sets.astype(np.int64), half.astype(np.int64), ids.astype(object), np.stack(wordings)
 
     def _reason(

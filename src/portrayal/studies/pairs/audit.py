@@ -11,15 +11,12 @@ from portrayal.annotate import Annotation
 from portrayal.annotate.exchange import group_words, names_groups
 from portrayal.annotate.scores import (
     AGENCY,
-    LENGTH,
-    READABILITY,
     SCORERS,
     SENTIMENT,
     TEXT_SCORES,
     score_settings,
     scores_of,
 )
-from portrayal.annotate.toxicity import DEFAULT as TOXIC
 from portrayal.collect.fields import TextFields
 from portrayal.config import option
 from portrayal.errors import MissingExtraError, OptionError
@@ -66,7 +63,6 @@ FIELDS = TextFields(
         ),
     },
 )
-DEFAULT_SCORERS = (LENGTH, READABILITY, SENTIMENT, AGENCY)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,10 +75,7 @@ class PairOptions(Options):
         Columns that say which person a text is about, and what pairs were made from (clusters).
     by
         Further columns by which differences are split.
-    slots, exchange
-        Columns with words that requests differ in, and a table of words that stand in one
-        another's place; see `portrayal.annotate.exchange.group_words`.
-    scorers, lexicons, sentiment, classifier, toxicity_model
+    scorers, lexicons, sentiment, classifier
         See `portrayal.annotate.scores.score_settings`.
     """
 
@@ -91,22 +84,12 @@ class PairOptions(Options):
         None, "Column of what pairs were made from: the independent units.", panel="Texts"
     )
     by: tuple[str, ...] = option((), "Column whose values are shown apart; repeatable.")
-    scorers: tuple[str, ...] = option(DEFAULT_SCORERS, f"Scores, of {', '.join(SCORERS)}.")
+    scorers: tuple[str, ...] = option(SCORERS, f"Scores, of {', '.join(SCORERS)}.")
     lexicons: tuple[str, ...] = option(
         ("themes",), "Word lists of themes: registered ones, files, or factors."
     )
     sentiment: str = option("vader", "Engine that scores sentiment.")
     classifier: str = option("linear", "Classifier of agency, as in the study agency.", rare=True)
-    toxicity_model: str = option(TOXIC, "Classifier of toxicity: directory or hub.", rare=True)
-    slots: tuple[str, ...] = option(
-        (), "Columns whose values the requests of a pair differ in; exchanged too.", rare=True
-    )
-    exchange: str | None = option(
-        None, "Table of words to exchange: CSV with a column for each group.", rare=True
-    )
-    keep_others: bool = option(
-        False, "Keep texts that name a person of the other gender.", rare=True
-    )
 
     def __post_init__(self) -> None:
         """Refuse options that cannot be used, before any text is read."""
@@ -122,7 +105,6 @@ class PairOptions(Options):
         # Each with its option, so that an error about a column names it.
         columns = {self.group: "--group"} if self.group else {}
         columns |= dict.fromkeys((column for column in self.by if column != "model"), "--by")
-        columns |= dict.fromkeys(self.slots, "--set slots")
         columns |= {self.source: "--source"} if self.source else {}
         recognised = fields.with_strata(*GROUPS).asking(columns)
         if self.source:  # no other column is one of units
@@ -133,7 +115,7 @@ class PairOptions(Options):
         """Return the default scorer where it cannot be read here, with the reason."""
         lacking: dict[str, str] = {}
         # A scorer that was chosen must be there; only a default one is left out.
-        if SENTIMENT not in self.scorers or tuple(self.scorers) != DEFAULT_SCORERS:
+        if SENTIMENT not in self.scorers or tuple(self.scorers) != SCORERS:
             return lacking
         from portrayal.annotate.sentiment import sentiment_of
 
@@ -151,7 +133,6 @@ class PairOptions(Options):
             sentiment=self.sentiment,
             lexicons=self.lexicons,
             classifier=self.classifier,
-            toxicity_model=self.toxicity_model,
             locale=self.locale or HOME,
         )
 
@@ -172,9 +153,9 @@ def exchange(run: Run, options: PairOptions) -> dict[str, Any]:
         When no column says which person a text is about, or several do.
     """
     prompts = [*read_prompts(run.prompts_path).values()]
-    group = options.group or group_column(prompts, (*options.by, *options.slots))
+    group = options.group or group_column(prompts, options.by)
     values = sorted({about[group] for about in prompts if about.get(group)})
-    origin, words = group_words(values, options.locale or HOME, options.exchange)
+    origin, words = group_words(values, options.locale or HOME)
     return {"group": group, "names": "name", "from": origin, "words": words}
 
 
@@ -269,7 +250,6 @@ def tables(run: Run, options: PairOptions) -> Tables:
             group=exchanged["group"],
             source=options.source or SOURCE,
             columns=[name for name in options.by if name != "model"],
-            pronouns=not options.keep_others,
             locale=options.locale or HOME,
         )
         return with_hand_scores(sets, run, annotated, options.hand_table())

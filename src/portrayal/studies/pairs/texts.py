@@ -108,7 +108,6 @@ def _sets_of(view: View, differences: list[Estimate]) -> MatchedSets | None:
         [score_of(name) for name in dict.fromkeys(e.strata["score"] for e in differences)],
         group=next(iter(differences[0].group)),
         source=view.options.get("source") or SOURCE,
-        pronouns=not view.options.get("keep_others", False),
         locale=view.options.get("locale") or HOME,
     )
 
