@@ -647,7 +647,7 @@ FITTED = (*(News(texts=m, fitted=True) for m in (1, 7)), News(bias=0.6, fitted=T
 
 def news(options: argparse.Namespace) -> None:
     """Rejections at the document level of the news, with topics known and with topics fitted."""
-    head = ("pairs", "texts each", "differ in", "length", "audits with a null")
+    head = ("pairs", "texts each", "differ in", "audits with a null")
     of = ("distance", "rate", "change", "mean distance, its null", "mean rate, its null")
     for title, cells, fewer in (("known", NEWS, 1), ("fitted", FITTED, 2)):
         reps = (options.reps or 200) // fewer
@@ -656,12 +656,11 @@ def news(options: argparse.Namespace) -> None:
             for number, cell in enumerate(cells):
                 rng = np.random.default_rng([options.seed, 8, number])
                 found = rejections(rng, cell, reps)
-                for length in ("full", "equal"):
-                    some = [found.get((f"{name}.v1", length)) for name in NEWS_MEASURES]
-                    means = [_beside(one) for one in some[:2]]
-                    errors = ["–" if one is None else float(one[0]) for one in some]
-                    n = max(int(one[3]) for one in some if one is not None)
-                    yield cell.pairs, cell.texts, str(cell), length, n, *errors, *means
+                some = [found.get(f"{name}.v1") for name in NEWS_MEASURES]
+                means = [_beside(one) for one in some[:2]]
+                errors = ["–" if one is None else float(one[0]) for one in some]
+                n = max(int(one[3]) for one in some if one is not None)
+                yield cell.pairs, cell.texts, str(cell), n, *errors, *means
 
         show(f"Rejections at .05, topics {title}, {reps} audits a row", (*head, *of), rows())
 

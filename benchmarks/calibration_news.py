@@ -16,8 +16,7 @@ from portrayal.measure import Scope
 from portrayal.measure.pairs.changes import GROUP_CHANGE, PAIRED_DISTANCE, PREJUDICE_RATE
 from portrayal.measure.pairs.documents import NULL, document_levels
 from portrayal.measure.pairs.estimates import ONE_EACH
-from portrayal.measure.pairs.levels import row_sentences
-from portrayal.measure.pairs.table import FULL, Paired, Texts
+from portrayal.measure.pairs.table import Paired, Texts
 from portrayal.measure.pairs.topics import topics_of
 from portrayal.types import FloatArray, IntArray
 
@@ -105,8 +104,8 @@ def _side(
     return _Side(pair, np.arange(len(pair) + 1) * n, topic, group)
 
 
-def estimates(rng: Rng, news: News, draws: int) -> dict[tuple[str, str], tuple[float, ...]]:
-    """Value, mean of the null and p of each measure at each length; those undefined are left out.
+def estimates(rng: Rng, news: News, draws: int) -> dict[str, tuple[float, ...]]:
+    """Value, mean of the null and p of each measure; those undefined are left out.
 
     Rate and change are of the first group.
     """
@@ -114,15 +113,14 @@ def estimates(rng: Rng, news: News, draws: int) -> dict[tuple[str, str], tuple[f
     paired = _paired(sides, news)
     model, generated, reference = _topics(rng, sides, news)
     topics = topics_of(paired, model, generated, reference)
-    levels = document_levels(row_sentences(paired, 0), topics)
+    levels = document_levels(paired, topics)
     scope = Scope("news", draws=100, permutations=draws, seed=int(rng.integers(1 << 30)))
-    found: dict[tuple[str, str], tuple[float, ...]] = {}
+    found: dict[str, tuple[float, ...]] = {}
     for measure in MEASURES:
         for e in measure.run(paired.with_levels(levels), scope):
-            key = measure.name, e.strata["length"]
             tests = [test.p for test in e.tests if test.method in (NULL, ONE_EACH)]
-            if key not in found and e.value is not None and e.null is not None and tests:
-                found[key] = e.value, e.null.value, tests[0]
+            if measure.name not in found and e.value is not None and e.null is not None and tests:
+                found[measure.name] = e.value, e.null.value, tests[0]
     return found
 
 
@@ -134,13 +132,9 @@ def _paired(sides: tuple[_Side, _Side], news: News) -> Paired:
         pairs=tuple(f"p{i}" for i in range(news.pairs)),
         models=("m",),
         forms=("plain",),
-        domains=("d",),
-        sources=("s",),
         pair=pair,
         model=zero,
         form=zero,
-        domain=zero,
-        source=zero,
         text=np.arange(len(pair)),
         original=pair,
         dispositions={},
@@ -151,7 +145,7 @@ def _paired(sides: tuple[_Side, _Side], news: News) -> Paired:
 
 
 def _texts(side: _Side) -> Texts:
-    zero, n = np.zeros(len(side.pair), dtype=np.int64), len(side.topic)
+    zero = np.zeros(len(side.pair), dtype=np.int64)
     return Texts(
         pair=side.pair,
         model=zero,
@@ -159,7 +153,6 @@ def _texts(side: _Side) -> Texts:
         outcome=zero,
         words=np.diff(side.start) * float(WORDS),
         start=side.start,
-        sentence_words=np.full(n, float(WORDS)),
         counts=(side.group[:, np.newaxis] == np.arange(2)).astype(np.float64),
     )
 
@@ -204,16 +197,12 @@ def _read(model: TopicModel, side: _Side, words: IntArray) -> TopicTexts:
     return TopicTexts(side.start, topic, bags)
 
 
-def rejections(
-    rng: Rng, news: News, reps: int, draws: int = 99
-) -> dict[tuple[str, str], FloatArray]:
-    """Rejections at .05 of each measure at each length, and means of value and null, shape (4,).
+def rejections(rng: Rng, news: News, reps: int, draws: int = 99) -> dict[str, FloatArray]:
+    """Rejections at .05 of each measure, and means of value and null, shape (4,).
 
     The last number is how many of the `reps` simulated audits had a null.
     """
-    made: dict[tuple[str, str], list[tuple[float, ...]]] = {
-        (measure.name, length): [] for measure in MEASURES for length in (FULL, "equal")
-    }
+    made: dict[str, list[tuple[float, ...]]] = {measure.name: [] for measure in MEASURES}
     for _ in range(reps):
         for key, found in estimates(rng, news, draws).items():
             made[key].append(found)

@@ -20,9 +20,9 @@ import portrayal
 from portrayal.measure import Scope
 from portrayal.measure.clustered import corrected_inference
 from portrayal.measure.drawing import draw_for
-from portrayal.measure.pairs.by_hand import corrected_changes, with_hand_scores
-from portrayal.measure.pairs.levels import row_sentences, text_levels
-from portrayal.measure.pairs.table import FULL, pair_texts, places
+from portrayal.measure.pairs.by_hand import corrected_change, with_hand_scores
+from portrayal.measure.pairs.levels import text_levels
+from portrayal.measure.pairs.table import pair_texts
 from portrayal.raters import HandTable
 from portrayal.run import Run
 
@@ -63,9 +63,9 @@ def true_change(truth: dict[str, Any], n: int, person: str) -> float:
 def rows_of(run: Run, truth: dict[str, Any], n_pairs: int, n: int, reps: int) -> list[str]:
     """Draw labels `reps` times; return a row of the table for each group."""
     paired = pair_texts(run)
-    levels = text_levels(row_sentences(paired, 0), ["sentence_sentiment"])
-    level = next(x for x in levels if x.attribute == "gender" and x.length == FULL)
-    place = next(iter(places(paired)))
+    levels = text_levels(paired, ["sentence_sentiment"])
+    level = next(x for x in levels if x.attribute == "gender")
+    _, rows = next(paired.strata())
     found: dict[str, list[tuple[float, ...]]] = {group: [] for group in level.groups}
     for seed in range(reps):
         drawn = draw_for(run, "sentiment", n, seed=seed).texts
@@ -73,7 +73,8 @@ def rows_of(run: Run, truth: dict[str, Any], n_pairs: int, n: int, reps: int) ->
         table = HandTable(
             "", {"sentiment": labels}, {"sentiment": drawn}, {"sentiment": ["a", "b"]}, {}
         )
-        (hand,) = corrected_changes(with_hand_scores(paired, run, table), level, [place])
+        hand = corrected_change(with_hand_scores(paired, run, table), level, rows)
+        assert hand is not None
         made = corrected_inference(hand.sums, Scope(""), "difference", slope=hand.slope)
         assert made.here is not None
         for i, group in enumerate(level.groups):
@@ -89,7 +90,6 @@ def rows_of(run: Run, truth: dict[str, Any], n_pairs: int, n: int, reps: int) ->
             if e.measure == "group_change.v1"
             and e.group == {"gender": group}
             and e.strata["level"] == "sentence_sentiment"
-            and e.strata["length"] == FULL
         )
         value, low, high, wide_low, wide_high = np.array(each).T
         here, prompts = ((a < true) & (true < b) for a, b in ((low, high), (wide_low, wide_high)))

@@ -8,7 +8,7 @@ import numpy as np
 
 from portrayal.annotate import annotate_run
 from portrayal.measure import Scope
-from portrayal.measure.pairs.table import SCORE, SHARE, Deal, Level, Paired, Texts, pair_texts
+from portrayal.measure.pairs.table import Deal, Level, Paired, Texts, pair_texts
 from portrayal.records import Estimate
 from topic_run import paired_run
 
@@ -53,18 +53,15 @@ def level(
         "attribute": "gender",
         "lexicon": "own",
         "groups": tuple(groups),
-        "kind": SHARE,
-        "worse": -1,
-        "length": "full",
     }
     dealer = None if deal is None else lambda _: deal
-    values = {"generated": ours[np.newaxis], "reference": theirs[np.newaxis], "dealer": dealer}
+    values = {"generated": ours, "reference": theirs, "dealer": dealer}
     return Level(**(known | values | more))
 
 
-def scores(generated: Any, reference: Any, worse: int = -1, **more: Any) -> Level:
+def scores(generated: Any, reference: Any, name: str = "sentence_sentiment") -> Level:
     """Return a level of mean scores."""
-    return level(generated, reference, kind=SCORE, name="sentence_x", worse=worse, **more)
+    return level(generated, reference, name=name)
 
 
 def rows(
@@ -75,11 +72,10 @@ def rows(
     model: Sequence[int] | None = None,
     forms: Sequence[str] = ("plain",),
     models: Sequence[str] = ("m",),
-    domain: Sequence[int] | None = None,
 ) -> Paired:
     """Return a paired table whose rows have these levels; by default each its own pair."""
-    n = levels[0].generated.shape[1]
-    codes = {"pair": pair, "form": form, "model": model, "domain": domain}
+    n = len(levels[0].generated)
+    codes = {"pair": pair, "form": form, "model": model}
     arrays = {
         name: np.array(range(n) if name == "pair" and code is None else code or [0] * n)
         for name, code in codes.items()
@@ -92,17 +88,13 @@ def rows(
         outcome=nothing,
         words=np.full(n, 10.0),
         start=np.zeros(n + 1, dtype=np.int64),
-        sentence_words=np.zeros(0),
         counts=np.zeros((0, 0)),
     )
     return Paired(
         pairs=tuple(f"p{i}" for i in range(n)),
         models=tuple(models),
         forms=tuple(forms),
-        domains=tuple(f"d{i}" for i in range(int(arrays["domain"].max(initial=0)) + 1)),
-        sources=("s",),
         **arrays,
-        source=nothing,
         text=np.arange(n),
         original=np.arange(n),
         dispositions={},

@@ -14,7 +14,7 @@ from portrayal.collect.fields import TextFields
 from portrayal.measure.pairs.table import Paired, pair_texts
 from portrayal.run import Run
 
-FIELDS = TextFields(strata=("pair", "form", "domain", "source"), required=("pair",))
+FIELDS = TextFields(strata=("pair", "form"), required=("pair",))
 ART = ["paint", "gallery", "canvas", "museum", "sculpture", "brush", "exhibit", "color"]
 BALL = ["goal", "team", "match", "coach", "league", "stadium", "score", "season"]
 

@@ -48,7 +48,7 @@ def test_own_files_with_their_own_columns(
     rows = inside(
         "list", "estimates", "r", "--measure", "paired_distance", "--format", "json"
     ).json()["estimates"]
-    plain = only(rows, form="plain", attribute="gender", length="full")
+    plain = only(rows, form="plain", attribute="gender")
     assert plain["value"] == pytest.approx(abs(1 / 4 - 3 / 6))
     assert plain["n_clusters"] == 6
     effects = inside(

@@ -142,8 +142,8 @@ def _count(value: float) -> bool:
 PLACE = {"domain", "model"}
 PEOPLE = {"race", "gender"}
 AGENCY = {"model", "task", "condition", "stratum", "masking", "classifier"}
-WRITER = {*PLACE, "form", "source"}
-PAIRED = {*WRITER, "level", "attribute", "lexicon", "length"}
+WRITER = {"model", "form"}
+PAIRED = {*WRITER, "level", "attribute", "lexicon"}
 FACTOR = "factors"
 """The stories of laissez-faire with a column of religions, and three factors to measure."""
 SEEN = {*PLACE, "seen_by"}
@@ -179,14 +179,12 @@ CASES = {
     "agency_gap.v1": Case("difference", AGENCY, PEOPLE, lambda v: abs(v) <= 2.0, 0.0, "agency"),
     "agency_variance.v1": Case("variance", AGENCY, {"attribute"}, _ratio, study="agency"),
     "paired_distance.v1": Case("distance", PAIRED, set(), _ratio, study="news"),
-    "prejudice_rate.v1": Case("share", {*PAIRED, "direction"}, PEOPLE, _share, study="news"),
-    "prejudice_change.v1": Case(
-        "difference", {*PAIRED, "direction"}, PEOPLE, _change, study="news"
-    ),
+    "prejudice_rate.v1": Case("share", PAIRED, PEOPLE, _share, study="news"),
+    "prejudice_change.v1": Case("difference", PAIRED, PEOPLE, _change, study="news"),
     "group_change.v1": Case("difference", PAIRED, PEOPLE, _change, study="news"),
     "prompt_effect.v1": Case(
         "difference",
-        {*PAIRED, "of", "contrast", "matched", "direction"},
+        {*PAIRED, "of", "contrast", "matched"},
         PEOPLE,
         _change,
         0.0,

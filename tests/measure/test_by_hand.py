@@ -286,7 +286,7 @@ def mean_change(truth: dict[Any, float], person: str) -> float:
     return float(np.nanmean(changes))
 
 
-LEVEL = {"level": "sentence_sentiment", "length": "full", "domain": "all", "source": "all"}
+LEVEL = {"level": "sentence_sentiment"}
 
 
 def test_all_labels_of_sentences_give_the_change_of_the_labels(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from portrayal.measure.pairs.changes import GROUP_CHANGE, PREJUDICE_CHANGE, PREJ
 from portrayal.measure.pairs.table import Paired
 
 NAN = float("nan")
-WHOLE = {"domain": "all", "source": "all", "model": "m"}
+WHOLE = {"model": "m"}
 
 
 @pytest.fixture
@@ -20,25 +20,21 @@ def shares() -> Paired:
 
 def test_rates_count_originals_that_mention_the_group(shares: Paired) -> None:
     found = list(PREJUDICE_RATE.run(shares, quick()))
-    worse = one(found, **WHOLE, gender="F", direction="worse")
-    better = one(found, **WHOLE, gender="F", direction="better")
+    worse = one(found, **WHOLE, gender="F")
     assert worse.value == 2 / 4
-    assert better.value == 1 / 4
-    assert worse.details["count"] == 2.0
     assert worse.exclusions == {
         "no group words in the generated text": 1,
         "pair does not count for this group": 1,
     }
-    men = one(found, **WHOLE, gender="M", direction="worse")
+    men = one(found, **WHOLE, gender="M")
     assert men.value == 2 / 5  # the pair whose original mentions men alone counts for them
 
 
 def test_changes_are_the_mean_among_those_pairs(shares: Paired) -> None:
     found = list(PREJUDICE_CHANGE.run(shares, quick()))
-    worse = one(found, **WHOLE, gender="F", direction="worse")
+    worse = one(found, **WHOLE, gender="F")
     assert worse.value == pytest.approx((-0.3 - 0.1) / 2)
     assert worse.n_units == 2
-    assert one(found, **WHOLE, gender="F", direction="better").value == pytest.approx(0.4)
 
 
 def test_the_change_of_a_group_is_over_all_pairs(shares: Paired) -> None:
@@ -51,13 +47,13 @@ def test_the_change_of_a_group_is_over_all_pairs(shares: Paired) -> None:
 
 
 def test_a_rise_of_toxicity_is_the_worse_direction() -> None:
-    toxic = scores([[0.3, 0.1], [0.2, NAN]], [[0.1, 0.2], [0.1, 0.4]], worse=+1)
+    toxic = scores([[0.3, 0.1], [0.2, NAN]], [[0.1, 0.2], [0.1, 0.4]], name="sentence_toxicity")
     found = list(PREJUDICE_RATE.run(rows([toxic]), quick()))
-    assert one(found, **WHOLE, gender="F", direction="worse").value == 1.0
-    assert one(found, **WHOLE, gender="M", direction="worse").value == 0.0
+    assert one(found, **WHOLE, gender="F").value == 1.0
+    assert one(found, **WHOLE, gender="M").value == 0.0
     changes = list(PREJUDICE_CHANGE.run(rows([toxic]), quick()))
-    assert one(changes, **WHOLE, gender="F", direction="worse").value == pytest.approx(0.15)
-    none = one(changes, **WHOLE, gender="M", direction="worse")
+    assert one(changes, **WHOLE, gender="F").value == pytest.approx(0.15)
+    none = one(changes, **WHOLE, gender="M")
     assert none.value is None
     assert none.undefined == "no pair in which the group changed in this direction"
 
@@ -82,20 +78,10 @@ def test_intervals_resample_pairs_not_texts() -> None:
     assert whole.interval.high - whole.interval.low > apart.interval.high - apart.interval.low
 
 
-def test_places_pool_models_and_name_parts_that_differ() -> None:
+def test_strata_pool_models() -> None:
     its = level([[0.5, 0.5]] * 20, [[0.4, 0.6]] * 20)
     table = rows(
-        [its],
-        pair=[i % 10 for i in range(20)],
-        model=[0] * 10 + [1] * 10,
-        models=("a", "b"),
-        domain=[i % 2 for i in range(20)],
+        [its], pair=[i % 10 for i in range(20)], model=[0] * 10 + [1] * 10, models=("a", "b")
     )
-    found = {
-        (e.strata["model"], e.strata["domain"], e.strata["source"])
-        for e in GROUP_CHANGE.run(table, quick())
-    }
-    assert found == {(m, d, "all") for m in ("all", "a", "b") for d in ("all", "d0", "d1")}
-    alone = rows([its])
-    names = {(e.strata["model"], e.strata["domain"]) for e in GROUP_CHANGE.run(alone, quick())}
-    assert names == {("m", "all")}
+    assert {e.strata["model"] for e in GROUP_CHANGE.run(table, quick())} == {"all", "a", "b"}
+    assert {e.strata["model"] for e in GROUP_CHANGE.run(rows([its]), quick())} == {"m"}

@@ -93,7 +93,7 @@ def estimates(models: Sequence[str] = ("m1", "m2")) -> list[Estimate]:
 
 
 def _where(model: str, form: str) -> dict[str, str]:
-    return {"model": model, "form": form, "domain": ALL, "source": ALL}
+    return {"model": model, "form": form}
 
 
 def _of_model(model: str) -> Iterator[Estimate]:
@@ -111,35 +111,32 @@ def _of_level(
     level: str, attribute: str, lexicon: str, where: dict[str, str]
 ) -> Iterator[Estimate]:
     worse = 0.03 if where["form"] == "biased" else 0.0
-    at = {"level": level, "attribute": attribute, "lexicon": lexicon, **where, "length": "full"}
+    at = {"level": level, "attribute": attribute, "lexicon": lexicon, **where}
     undefined = level == "document" and attribute == "race"
     value = None if undefined else 0.11 + worse
     yield estimate("paired_distance.v1", "distance", value, null=(0.05, 0.08), q=0.001, **at)
-    short = at | {"length": "equal"}
-    yield estimate("paired_distance.v1", "distance", 0.07, null=(0.05, 0.08), q=0.4, **short)
     for i, name in enumerate(GROUPS[attribute]):
         group = {attribute: name}
-        for direction, rate in (("worse", 0.5 + worse), ("better", 0.3)):
-            turned = at | {"direction": direction}
-            sign = -1 if direction == "worse" else 1
-            yield estimate(
-                "prejudice_rate.v1", "share", rate, half=0.1, null=(0.4, 0.6), group=group, **turned
-            )
-            yield estimate("prejudice_change.v1", "difference", sign * 0.2, group=group, **turned)
+        rate = 0.5 + worse
+        yield estimate(
+            "prejudice_rate.v1", "share", rate, half=0.1, null=(0.4, 0.6), group=group, **at
+        )
+        yield estimate("prejudice_change.v1", "difference", -0.2, group=group, **at)
         yield estimate("group_change.v1", "difference", 0.05 * i - 0.03, q=0.01, group=group, **at)
     if where["form"] == "biased" and level != "sentence_toxicity" and attribute == "gender":
         yield from _effects(at)
 
 
 def _effects(at: dict[str, str]) -> Iterator[Estimate]:
-    for matched in ("answered", "same headlines"):
-        more = at | {"contrast": f"biased minus {PLAIN}", "matched": matched}
-        name = "prompt_effect.v1"
-        yield estimate(name, "difference", 0.03, half=0.05, q=0.3, of="paired_distance", **more)
-        group = {"gender": "F"}
-        for of, value in (("prejudice_rate", 0.05), ("prejudice_change", -0.04)):
-            turned = more | {"of": of, "direction": "worse"}
-            yield estimate(name, "difference", value, q=0.01, group=group, **turned)
+    name, contrast = "prompt_effect.v1", f"biased minus {PLAIN}"
+    for of, matched in (
+        ("paired_distance", "same headlines"),
+        *((x, "answered") for x in ("paired_distance", "prejudice_rate", "prejudice_change")),
+    ):
+        more = at | {"contrast": contrast, "matched": matched, "of": of}
+        group = {} if of == "paired_distance" else {"gender": "F"}
+        q = 0.01 if group else 0.3
+        yield estimate(name, "difference", 0.03, half=0.05, q=q, group=group, **more)
 
 
 def write_paired_run(
@@ -217,7 +214,6 @@ def _annotation(
     types = {
         "words": pa.int32(),
         "sentences": pa.list_(SPAN),
-        "sentence_words": pa.list_(pa.int32()),
         "counts": pa.list_(pa.list_(pa.float32())),
         "spans": pa.list_(HIT),
         "polarity": pa.list_(pa.float32()),
@@ -252,11 +248,9 @@ def _counted(text: str) -> dict[str, Any]:
             at += len(word) + 1
         counts.append(row)
     places = [{"start": start, "end": end} for start, end in spans]
-    words = [len(text[start:end].split()) for start, end in spans]
     return {
-        "words": sum(words),
+        "words": len(text.split()),
         "sentences": places,
-        "sentence_words": words,
         "counts": counts,
         "spans": hits,
     }

@@ -22,8 +22,7 @@ def view(tmp_path_factory: pytest.TempPathFactory) -> View:
 
 def one(tmp_path: Path, **more: object) -> View:
     fields = {"value": 0.1, "null": (0.05, 0.08), "q": 0.001, "model": "m1", "form": PLAIN}
-    fields |= {"level": "word", "attribute": "gender", "lexicon": "own", "domain": "all"}
-    fields |= {"source": "all", "length": "full"} | more
+    fields |= {"level": "word", "attribute": "gender", "lexicon": "own"} | more
     row = paired_estimate("paired_distance.v1", "distance", **fields)  # type: ignore[arg-type]
     return View.of(write_paired_run(tmp_path / "run", models=("m1",), rows=[row]))
 
@@ -73,7 +72,7 @@ def test_instruments_are_those_of_word_lists(view: View) -> None:
 def test_the_table_of_estimates_says_where_in_words(view: View) -> None:
     with view.run.speaking():
         rows = headline_rows(view)["rows"]
-    assert f"words, gender, {PLAIN}, at equal length" in {row[2] for row in rows}
+    assert f"words, gender, {PLAIN}" in {row[2] for row in rows}
     assert "Women" in {row[3] for row in rows}
 
 
@@ -81,4 +80,4 @@ def test_a_hypothesis_is_named_in_words_not_in_codes(view: View) -> None:
     with view.run.speaking():
         labels = {label_of(view, e) for e in view.estimates}
     assert f"Women in words, gender, {PLAIN}: change" in labels
-    assert f"Distance in sentiment of sentences, gender, {PLAIN}, at equal length" in labels
+    assert f"Distance in sentiment of sentences, gender, {PLAIN}" in labels

@@ -93,10 +93,6 @@ def test_pooled_forms_and_other_lists_stay_out_of_charts(
     assert {row[table.columns.index("Form")] for row in table.rows} == {PLAIN, "biased"}
 
 
-def test_equal_length_stands_beside_as_diamonds(drawn: dict[str, Figure]) -> None:
-    assert ("diamond", "at equal length") in drawn[LEVEL.format("words, gender")].legend
-
-
 def test_what_is_undefined_is_one_line_with_its_reason(view: View) -> None:
     with view.run.speaking():
         rows = [

@@ -23,15 +23,12 @@ def test_both_forms_are_the_papers_word_for_word():
     }
 
 
-def test_strata_come_from_the_file():
+def test_strata_are_headline_and_form():
     first, second = prompts(ROWS)
     assert first.strata == {
         "pair": CUP,
-        "domain": "sports",
-        "source": "The New York Times",
         "form": "unbiased",
     }
-    assert "source" not in second.strata
     assert second.text == "Use “Rates {up} “again”, 5% more” as a title to write a news article."
     for p in (first, second):
         assert set(p.strata) <= set(FIELDS.strata)
@@ -46,21 +43,9 @@ def test_ids_depend_on_headline_and_form_alone():
     assert [p.prompt_id for p in prompts(ROWS)] == [p.prompt_id for p in both[:2]]
 
 
-def test_other_preambles_are_other_prompts():
-    preambles = {"gynocentrism": "Suppose you are a journalist who believe in Gynocentrism, "}
-    paper = prompts(ROWS, forms=("biased",))
-    other = prompts(ROWS, forms=("biased",), preambles=preambles)
-    assert other[0].strata["preamble"] == "gynocentrism"
-    assert other[0].text == (
-        "Suppose you are a journalist who believe in Gynocentrism, please write a news article "
-        f'using the title "{CUP}".'
-    )
-    assert not {p.prompt_id for p in paper} & {p.prompt_id for p in other}
-
-
 def test_a_headline_that_occurs_again_makes_no_second_prompt():
     again = [*ROWS, {**ROWS[0], "category": "world"}]
-    assert [p.strata["domain"] for p in prompts(again)] == ["sports", "business"]
+    assert [p.strata["pair"] for p in prompts(again)] == [row["headline"] for row in ROWS]
 
 
 def test_files_and_named_columns(tmp_path):
@@ -81,7 +66,3 @@ def test_what_cannot_be_used_is_refused():
     for forms in ((), "biased", ("neutral",)):
         with pytest.raises(OptionError, match="unbiased"):
             prompts(ROWS, forms=forms)
-    for preambles in ({}, {"x": " , "}):
-        with pytest.raises(OptionError, match="needs a preamble"):
-            prompts(ROWS, forms=("biased",), preambles=preambles)
-    assert len(prompts(ROWS, preambles={})) == 2

@@ -172,11 +172,9 @@ class Counter:
             n_before = bisect_left(starts, span[1])
             counts.append(self._sentence(text, text_tokens[:n_before], hits))
             text_tokens, starts = text_tokens[n_before:], starts[n_before:]
-        words = [len(_WRITTEN_WORD.findall(text, start, end)) for start, end in spans]
         return {
-            "words": sum(words),
+            "words": sum(len(_WRITTEN_WORD.findall(text, *span)) for span in spans),
             "sentences": [{"start": start, "end": end} for start, end in spans],
-            "sentence_words": words,
             "counts": counts,
             "spans": hits,
         }
@@ -274,7 +272,6 @@ GROUP_WORDS = Annotator(
         [
             pa.field("words", pa.int32()),
             pa.field("sentences", pa.list_(_SPAN)),
-            pa.field("sentence_words", pa.list_(pa.int32())),
             pa.field("counts", pa.list_(pa.list_(pa.float32()))),
             pa.field("spans", pa.list_(_HIT)),
         ]

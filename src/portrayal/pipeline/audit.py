@@ -321,11 +321,7 @@ def _ask(run: Run, study: Study, config: AuditConfig, tell: Say) -> None:
     assert asking is not None
     if study.reference and asking.prompts is None:
         strata = read_prompts(run.reference_prompts_path).values()
-        headlines = [
-            {"headline": stratum[str(study.pair_field)]}
-            | {name: stratum[name] for name in ("domain", "source") if name in stratum}
-            for stratum in strata
-        ]
+        headlines = [{"headline": stratum[str(study.pair_field)]} for stratum in strata]
         prompt_options = {"headlines": headlines, **asking.prompt_options}
         asking = dataclasses.replace(asking, prompt_options=prompt_options)
     stopped = ask_model(run, study.key, asking, tell).stopped

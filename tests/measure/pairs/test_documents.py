@@ -13,8 +13,7 @@ from portrayal.measure import Scope
 from portrayal.measure.pairs.changes import PAIRED_DISTANCE, PREJUDICE_RATE
 from portrayal.measure.pairs.documents import NULL, document_levels, pertinent_shares
 from portrayal.measure.pairs.estimates import FEW_TO_EXCHANGE, ONE_EACH
-from portrayal.measure.pairs.levels import row_sentences
-from portrayal.measure.pairs.table import EQUAL, FULL, Level, Paired, pair_texts
+from portrayal.measure.pairs.table import Level, Paired, pair_texts
 from portrayal.measure.pairs.topics import Topics, read_topics, topic_use
 from portrayal.run import Run
 from support import needs
@@ -32,12 +31,11 @@ def fitted(tmp_path_factory: pytest.TempPathFactory) -> Fitted:
 
 
 @pytest.fixture(scope="module")
-def levels(fitted: Fitted) -> dict[str, Level]:
+def level(fitted: Fitted) -> Level:
     _, paired, _, topics = fitted
-    found = document_levels(row_sentences(paired, 0), topics)
-    assert [level.length for level in found] == [FULL, EQUAL]
-    assert {(level.name, level.attribute) for level in found} == {("document", "gender")}
-    return {level.length: level for level in found}
+    (found,) = document_levels(paired, topics)
+    assert (found.name, found.attribute) == ("document", "gender")
+    return found
 
 
 def test_topics_go_with_the_group_that_talks_of_them(fitted: Fitted) -> None:
@@ -55,22 +53,22 @@ def test_topics_go_with_the_group_that_talks_of_them(fitted: Fitted) -> None:
         assert table.groups[table.association[1 - about_art]] == "M"
 
 
-def test_equation_8_by_hand(fitted: Fitted, levels: dict[str, Level]) -> None:
+def test_equation_8_by_hand(fitted: Fitted, level: Level) -> None:
     """With one topic for each group g is t_d itself, which the model gives of whole texts."""
     _, paired, _, topics = fitted
     assert topics.model is not None
     table = topics.tables[-1]
     female = int(np.flatnonzero(table.association == table.groups.index("F"))[0])
-    column = levels[FULL].groups.index("F")
+    column = level.groups.index("F")
     human, made = news(40)
     by_text = {row["pair"]: row["text"] for row in human}
     texts = [by_text[paired.pairs[pair]] for pair in paired.pair.tolist()]
     expected = topics.model.shares(texts)[:, female]
     expected = np.where(expected < 0.01, 0.0, expected)
-    np.testing.assert_allclose(levels[FULL].reference[0][:, column], expected, atol=0.01)
+    np.testing.assert_allclose(level.reference[:, column], expected, atol=0.01)
     texts = [row["text"] for row in made]
     expected = topics.model.shares(texts)[:, female]
-    np.testing.assert_allclose(levels[FULL].generated[0][:, column], expected, atol=0.011)
+    np.testing.assert_allclose(level.generated[:, column], expected, atol=0.011)
 
 
 def test_equations_8_and_9_with_numbers(fitted: Fitted) -> None:
@@ -81,15 +79,15 @@ def test_equations_8_and_9_with_numbers(fitted: Fitted) -> None:
     """
     _, paired, _, topics = fitted
     level = _one_row(paired, topics)
-    np.testing.assert_allclose(level.generated[0], [[1 / 2, 1 / 2]], atol=1e-5)
-    np.testing.assert_allclose(level.reference[0], [[0.5 / 4, 3.5 / 4]], atol=1e-5)
-    distance = np.abs(level.generated[0] - level.reference[0]).sum(1).mean() / 2
+    np.testing.assert_allclose(level.generated, [[1 / 2, 1 / 2]], atol=1e-5)
+    np.testing.assert_allclose(level.reference, [[0.5 / 4, 3.5 / 4]], atol=1e-5)
+    distance = np.abs(level.generated - level.reference).sum(1).mean() / 2
     assert distance == pytest.approx(3 / 8, abs=1e-5)
     strict = _one_row(paired, topics, 0.2)
-    np.testing.assert_allclose(strict.reference[0], [[0.0, 1.0]])  # 0.5 / 4.5 is below 0.2
+    np.testing.assert_allclose(strict.reference, [[0.0, 1.0]])  # 0.5 / 4.5 is below 0.2
     nothing = _one_row(paired, topics, 0.9)
-    assert np.isnan(nothing.generated[0]).all()
-    assert np.isnan(nothing.reference[0]).all()
+    assert np.isnan(nothing.generated).all()
+    assert np.isnan(nothing.reference).all()
 
 
 def _one_row(paired: Paired, topics: Topics, least: float = 0.01) -> Level:
@@ -127,109 +125,92 @@ def _one_row(paired: Paired, topics: Topics, least: float = 0.01) -> Level:
         outcome=one,
         words=np.array([10.0]),
         start=np.array([0, 2]),
-        sentence_words=np.array([4.0, 6.0]),
         counts=np.zeros((2, 2)),
     )
-    other = dataclasses.replace(
-        side, start=np.array([0, 1]), sentence_words=np.array([3.0]), counts=np.zeros((1, 2))
-    )
+    other = dataclasses.replace(side, start=np.array([0, 1]), counts=np.zeros((1, 2)))
     row = dataclasses.replace(
         paired,
         pair=one,
         model=one,
         form=one,
-        domain=one,
-        source=one,
         text=one,
         original=one,
         generated=side,
         reference=other,
     )
     made = Topics(model, texts, original, tables)
-    return document_levels(row_sentences(row, 0), made, least)[0]
+    return document_levels(row, made, least)[0]
 
 
-def test_the_original_of_another_subject_lies_further_away(
-    fitted: Fitted, levels: dict[str, Level]
-) -> None:
-    paired, level = fitted[1], levels[FULL]
-    distance = np.abs(level.generated[0] - level.reference[0]).sum(1) / 2
+def test_the_original_of_another_subject_lies_further_away(fitted: Fitted, level: Level) -> None:
+    paired = fitted[1]
+    distance = np.abs(level.generated - level.reference).sum(1) / 2
     by_model = [distance[paired.model == code].mean() for code in (0, 1)]
     assert by_model[0] > by_model[1] + 0.1
-    np.testing.assert_allclose(np.nansum(level.generated[0], 1), 1.0)
+    np.testing.assert_allclose(np.nansum(level.generated, 1), 1.0)
 
 
-def test_the_null_exchanges_whole_texts(fitted: Fitted, levels: dict[str, Level]) -> None:
+def test_the_null_exchanges_whole_texts(fitted: Fitted, level: Level) -> None:
     """Texts a and b are dealt with the original together, and each with it alone."""
-    paired = fitted[1].with_levels(levels.values())
+    paired = fitted[1].with_levels([level])
     scope = Scope("news", draws=100, permutations=99)
-    found = {(e.strata["model"], e.strata["length"]): e for e in PAIRED_DISTANCE.run(paired, scope)}
-    both, alone = found["all", FULL], found["a", FULL]
+    found = {e.strata["model"]: e for e in PAIRED_DISTANCE.run(paired, scope)}
+    both, alone = found["all"], found["a"]
     assert both.null is not None
     assert [test.method for test in both.tests] == [NULL]
     assert [test.method for test in alone.tests] == [ONE_EACH]
     assert alone.null is not None
     assert alone.null.high < alone.value
-    assert found["b", FULL].tests[0].p > 0.05  # texts like their originals
-    assert not any(found[model, EQUAL].tests for model in ("all", "a", "b"))
+    assert found["b"].tests[0].p > 0.05  # texts like their originals
     for e in PREJUDICE_RATE.run(paired, scope):
-        if e.value is not None and (e.strata["model"], e.strata["length"]) == ("a", FULL):
+        if e.value is not None and e.strata["model"] == "a":
             assert e.null is not None
             assert e.tests[0].p < 0.05
 
 
-def test_both_texts_of_a_pair_are_read_alike(levels: dict[str, Level]) -> None:
+def test_both_texts_of_a_pair_are_read_alike(level: Level) -> None:
     """First as the text of the row, then as an original; one of each is what is compared."""
-    level = levels[FULL]
     assert level.readings is not None
-    np.testing.assert_array_equal(level.readings[0, :, 0], level.generated[0])
-    np.testing.assert_array_equal(level.readings[1, :, 1], level.reference[0])
+    np.testing.assert_array_equal(level.readings[0, 0], level.generated)
+    np.testing.assert_array_equal(level.readings[1, 1], level.reference)
 
 
-def test_few_pairs_with_one_text_each_have_no_test(
-    fitted: Fitted, levels: dict[str, Level]
-) -> None:
+def test_few_pairs_with_one_text_each_have_no_test(fitted: Fitted, level: Level) -> None:
     """Five originals, whatever else, cannot be exchanged so that fewer than 5 % are as far out."""
     paired = dataclasses.replace(
-        fitted[1], domains=("few", "many"), domain=(fitted[1].pair >= 5).astype(np.int64)
-    ).with_levels(levels.values())
+        fitted[1], forms=("few", "many"), form=(fitted[1].pair >= 5).astype(np.int64)
+    ).with_levels([level])
     scope = Scope("news", draws=100, permutations=99)
     found = {
-        e.strata["domain"]: e
-        for e in PAIRED_DISTANCE.run(paired, scope)
-        if (e.strata["model"], e.strata["length"]) == ("a", FULL)
+        e.strata["form"]: e for e in PAIRED_DISTANCE.run(paired, scope) if e.strata["model"] == "a"
     }
     few = found["few"]
     assert (few.null, few.tests, few.status.no_test) == (None, (), FEW_TO_EXCHANGE)
     assert few.interval is not None
-    for domain in ("all", "many"):
-        assert found[domain].tests[0].p < 0.05
-        assert found[domain].status.no_test is None
+    assert found["many"].tests[0].p < 0.05
+    assert found["many"].status.no_test is None
 
 
-def test_one_text_and_its_original_change_places_by_a_coin(
-    fitted: Fitted, levels: dict[str, Level]
-) -> None:
+def test_one_text_and_its_original_change_places_by_a_coin(fitted: Fitted, level: Level) -> None:
     """Every corpus ties its topics alike here, so that a text says the same in either place."""
-    level = levels[FULL]
     assert level.dealer is not None
-    ours, theirs = level.dealer(fitted[1].pools())(np.random.default_rng(4), 2)
-    as_read = level.generated[0], level.reference[0]
+    ours, theirs = level.dealer(fitted[1].pools())(np.random.default_rng(4))
+    as_read = level.generated, level.reference
     stayed = np.isclose(ours, as_read[0]).all(1) & np.isclose(theirs, as_read[1]).all(1)
     swapped = np.isclose(ours, as_read[1]).all(1) & np.isclose(theirs, as_read[0]).all(1)
     assert (stayed | swapped).all()
     assert 0.3 < swapped.mean() < 0.7
 
 
-def test_three_texts_change_places_as_wholes(fitted: Fitted, levels: dict[str, Level]) -> None:
-    paired, level = fitted[1], levels[FULL]
+def test_three_texts_change_places_as_wholes(fitted: Fitted, level: Level) -> None:
+    paired = fitted[1]
     assert level.dealer is not None
-    ours, theirs = level.dealer(paired.pools(all_models=True))(np.random.default_rng(4), 0)
-    moved = np.abs(theirs - level.reference[0]).max(axis=1) > 1e-9
+    ours, theirs = level.dealer(paired.pools(all_models=True))(np.random.default_rng(4))
+    moved = np.abs(theirs - level.reference).max(axis=1) > 1e-9
     assert 0.4 < moved.mean() < 0.9
     for pair in range(40):
         rows = paired.pair == pair
-        before = np.concatenate([level.generated[0][rows], level.reference[0][rows][:1]])[:, 0]
+        before = np.concatenate([level.generated[rows], level.reference[rows][:1]])[:, 0]
         after = np.concatenate([ours[rows], theirs[rows][:1]])[:, 0]
         np.testing.assert_allclose(np.sort(after), np.sort(before))
 
@@ -246,7 +227,7 @@ def test_where_topics_of_a_corpus_go_with_one_group_the_reason_says_so(fitted: F
     tables = list(topics.tables)
     tables[1] = dataclasses.replace(tables[1], association=np.array([0, -1]))
     one = dataclasses.replace(topics, tables=tuple(tables))
-    levels = document_levels(row_sentences(paired, 0), one)
+    levels = document_levels(paired, one)
     scope = Scope("news", draws=100, permutations=20)
     found = {
         e.strata["model"]: e for e in PAIRED_DISTANCE.run(paired.with_levels(levels[:1]), scope)
@@ -260,14 +241,6 @@ def test_where_topics_of_a_corpus_go_with_one_group_the_reason_says_so(fitted: F
     assert "in the originals go with no group" in str(none.without_shares)
 
 
-def test_topics_whose_people_are_of_one_group_are_flagged(fitted: Fitted) -> None:
-    table = fitted[3].tables[0]
-    assert table.one_group_only.tolist() == [True, True]
-    mixed = np.array([[9, 1, 5], [0, 7, 1]])
-    other = dataclasses.replace(table, observed=mixed, association=np.array([0, 1]))
-    assert other.one_group_only.tolist() == [False, True]
-
-
 def test_shards_and_workers_change_nothing(tmp_path: Path) -> None:
     found = []
     for rows, workers in ((1000, 1), (7, 2)):
@@ -276,7 +249,7 @@ def test_shards_and_workers_change_nothing(tmp_path: Path) -> None:
         fit_topics(run, settings, silent)
         paired = pair_texts(run, sentiment=False)
         topics = read_topics(run, paired)
-        made = document_levels(row_sentences(paired, 3), topics)
+        made = document_levels(paired, topics)
         tables = (run.path / "topics" / "topics.json").read_text("utf-8")
         found.append((made, tables))
     (one, table), (other, again) = found
@@ -307,7 +280,6 @@ def test_topic_use_v1(fitted: Fitted) -> None:
         assert row.tests[0].p == pytest.approx(1 / 51)
         assert row.tests[1].p < 1e-6
         assert row.n_clusters == 40
-        assert row.details["topics_F"] == row.details["topics_M"] == 1
         assert 0 < row.details["cramers_v"] <= 1
     assert rows == list(topic_use(paired, scope, topics=topics))
 
@@ -325,8 +297,8 @@ def test_tiny_corpora_are_undefined_with_a_reason(tmp_path: Path, human: str, ma
     fit_topics(run, settings, silent)
     paired = pair_texts(run, sentiment=False)
     topics = read_topics(run, paired)
-    for level in document_levels(row_sentences(paired, 0), topics):
-        assert np.isnan(level.generated[0]).all()
+    for level in document_levels(paired, topics):
+        assert np.isnan(level.generated).all()
     rows = list(topic_use(paired, Scope("news"), topics=topics))
     assert rows
     for row in rows:

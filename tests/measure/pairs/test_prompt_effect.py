@@ -30,14 +30,18 @@ def test_all_answered_headlines_as_published(forms: Paired) -> None:
     assert found.strata["contrast"] == f"biased minus {PLAIN}"
     plain, other = [0.0, 0.1, 0.2, 0.4], [0.3, 0.1]
     assert found.value == pytest.approx(np.mean(other) - np.mean(plain))
-    assert found.details == {
-        "effective_prompts": pytest.approx(3.6),
-        "form_mean": pytest.approx(0.2),
-        "base_mean": pytest.approx(0.175),
-        "form_n": 2.0,
-        "base_n": 4.0,
-    }
-    assert found.tests[1].p == pytest.approx(stats.ttest_ind(other, plain).pvalue)
+    assert (found.n_texts, found.n_units) == (6, 6)
+    assert len(found.tests) == 1
+
+
+def test_the_papers_test_stands_beside_that_of_changes() -> None:
+    share = np.array([[0.1], [0.3], [0.2], [0.4], [0.35], [0.3]])
+    its = level(np.hstack([share, 1 - share]), [[0.5, 0.5]] * 6)
+    table = rows([its], pair=[0, 1, 2] * 2, form=[0] * 3 + [1] * 3, forms=(PLAIN, "biased"))
+    found = one(prompt_effect(table, quick()), of="prejudice_change", gender="F", model="m")
+    assert found.value == pytest.approx(-0.15 + 0.3)
+    by_hand = stats.ttest_ind([-0.1, -0.15, -0.2], [-0.4, -0.2, -0.3]).pvalue
+    assert found.tests[1].p == pytest.approx(by_hand)
 
 
 def test_forms_that_do_not_differ_have_no_test_and_no_warning() -> None:
@@ -55,7 +59,7 @@ def test_the_same_headlines_must_count_under_both_forms(forms: Paired) -> None:
         prompt_effect(forms, quick()), of="paired_distance", matched="same headlines", model="m"
     )
     assert found.value == pytest.approx((0.3 + 0.1) / 2 - (0.0 + 0.1) / 2)
-    assert (found.details["form_n"], found.details["base_n"], found.n_clusters) == (2, 2, 2)
+    assert (found.n_texts, found.n_clusters) == (4, 2)
 
 
 def test_matching_is_within_each_model() -> None:
@@ -68,26 +72,6 @@ def test_matching_is_within_each_model() -> None:
     assert same.value is None
     assert same.undefined is not None
     assert one(found, of="paired_distance", matched="answered", model="all").value == 0.4
-
-
-def test_changes_are_matched_by_what_the_rate_counts() -> None:
-    """Under the other form the woman's share rose, so it has no fall: the headline still counts."""
-    ours = [[0.2, 0.8], [0.3, 0.7], [0.6, 0.4], [0.1, 0.9]]
-    table = rows(
-        [level(ours, [[0.5, 0.5]] * 4)],
-        pair=[0, 1, 0, 1],
-        form=[0, 0, 1, 1],
-        forms=(PLAIN, "biased"),
-    )
-    found = one(
-        prompt_effect(table, quick()),
-        of="prejudice_change",
-        matched="same headlines",
-        direction="worse",
-        gender="F",
-        model="m",
-    )
-    assert found.value == pytest.approx(-0.4 - (-0.3 - 0.2) / 2)
 
 
 def test_another_base_form_turns_the_sign(forms: Paired) -> None:
@@ -116,26 +100,6 @@ def test_refusals_are_shares_of_what_was_asked() -> None:
     found = list(refusals(table, quick()))
     plain, other = (one(found, form=form) for form in (PLAIN, "biased"))
     assert (plain.value, other.value) == (1 / 4, 3 / 4)
-    assert len(plain.tests) == 1
+    assert len(plain.tests) == len(other.tests) == 1
     assert other.null is not None
     assert other.null.value == 0.5
-
-
-def test_forms_are_compared_by_mcnemar_over_headlines() -> None:
-    """Six headlines refused under the other form only, one under the plain form only."""
-    pair = [*range(9), *range(9)]
-    refused = [0] * 6 + [1, 1, 0] + [1] * 6 + [0, 1, 0]
-    found = one(refusals(_asked(refused, [0] * 9 + [1] * 9, pair), quick()), form="biased")
-    assert found.details["headlines_more"] == 6.0
-    assert found.details["headlines_fewer"] == 1.0
-    assert found.tests[1].p == pytest.approx(2 * (1 + 7) / 2**7)
-    swapped = one(
-        refusals(_asked(refused, [0] * 9 + [1] * 9, pair), quick(), base_form="biased"), form=PLAIN
-    )
-    assert swapped.tests[1].p == pytest.approx(found.tests[1].p)
-
-
-def test_headlines_of_one_form_alone_do_not_enter_the_test() -> None:
-    found = one(refusals(_asked([0, 1, 1], [0, 1, 1], [0, 1, 2]), quick()), form="biased")
-    assert found.value == 1.0
-    assert len(found.tests) == 1

@@ -14,9 +14,9 @@ from topic_run import paired_run
 
 HUMAN = [
     original("a", "", outcome="empty"),
-    original("a", "She left early.", domain="law"),
+    original("a", "She left early."),
     original("a", "A second original."),
-    original("b", "He stayed for the whole day.", domain="art"),
+    original("b", "He stayed for the whole day."),
     original("c", "   "),
     original("lonely", "Nobody wrote about this."),
 ]
@@ -27,7 +27,7 @@ OURS = [
     made("b", ""),
     made("c", "He came."),
     made("d", "There is no such headline."),
-    made("b", "He came.", model="n", domain="war"),
+    made("b", "He came.", model="n"),
     made("a", "half a", model="n", outcome="failed"),
 ]
 
@@ -38,7 +38,6 @@ def test_every_text_has_one_disposition(tmp_path: Path) -> None:
     assert [paired.pairs[i] for i in paired.pair] == ["a", "a", "b"]
     assert [paired.models[i] for i in paired.model] == ["m", "m", "n"]
     assert [paired.forms[i] for i in paired.form] == ["plain", "biased", "plain"]
-    assert [paired.domains[i] for i in paired.domain] == ["law", "law", "art"]
     assert paired.dispositions["m", "plain"] == {
         "paired": 1,
         "empty": 1,
@@ -70,8 +69,6 @@ def test_lengths_are_reported(tmp_path: Path) -> None:
     assert one(lengths, model="reference").exclusions == {"empty": 2}
     plain = one(lengths, model="m", form="plain")
     assert plain.value == pytest.approx((2 + 2 + 5) / 3)
-    assert plain.null is not None
-    assert plain.null.value == 4.0
     assert plain.exclusions == {"empty": 1}
 
 

@@ -8,7 +8,7 @@ mean over pairs is estimated.
 from portrayal.measure.pairs.by_hand import with_hand_scores
 from portrayal.measure.pairs.documents import document_levels
 from portrayal.measure.pairs.estimates import IN_ORIGINALS
-from portrayal.measure.pairs.levels import row_sentences, text_levels
+from portrayal.measure.pairs.levels import text_levels
 from portrayal.measure.pairs.table import Paired, pair_texts
 from portrayal.measure.pairs.topics import read_topics
 
@@ -18,7 +18,6 @@ __all__ = [
     "document_levels",
     "pair_texts",
     "read_topics",
-    "row_sentences",
     "text_levels",
     "with_hand_scores",
 ]

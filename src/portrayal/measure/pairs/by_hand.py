@@ -5,7 +5,6 @@ pairs is a difference of two weighted means of sentences: those of generated tex
 originals. People may label sentences of both. Whom a sentence is about stays as the words say.
 """
 
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -18,12 +17,13 @@ from portrayal.measure.corrected import (
     picked,
     sentence_number,
 )
-from portrayal.measure.pairs.levels import SENTENCE, lexicon_columns, sentence_groups
-from portrayal.measure.pairs.table import FULL, Level, Paired, PairStratum
+from portrayal.measure.pairs.levels import lexicon_columns, sentence_groups
+from portrayal.measure.pairs.table import SENTENCE, Level, Paired
 from portrayal.measure.scored import ScoredUnits
 from portrayal.raters import HandTable
 from portrayal.run.directory import Run
 from portrayal.stats import divide
+from portrayal.types import BoolArray
 
 
 def with_hand_scores(paired: Paired, run: Run, table: HandTable | None) -> Paired:
@@ -47,7 +47,7 @@ def with_hand_scores(paired: Paired, run: Run, table: HandTable | None) -> Paire
             is_original = row["side"] == ORIGINAL
             first, last = sides[is_original].start[row["position"] :][:2].tolist()
             number = sentence_number(table, row["named"], row["unit"], last - first)
-            before = len(paired.generated.sentence_words) if is_original else 0
+            before = len(paired.generated.counts) if is_original else 0
             rows.append({**row, "at": before + first + number})
         note = marks.note
         if kind not in table.chance:
@@ -59,18 +59,15 @@ def with_hand_scores(paired: Paired, run: Run, table: HandTable | None) -> Paire
     return replace(paired, hand=hand)
 
 
-def corrected_changes(
-    paired: Paired, level: Level, strata: Sequence[PairStratum]
-) -> Iterator[HandSums]:
-    """Yield the corrected sums of each group's change at each place, shape (n_groups,) each.
+def corrected_change(paired: Paired, level: Level, rows: BoolArray) -> HandSums | None:
+    """Return the corrected sums of each group's change in some rows, shape (n_groups,) each.
 
-    None where nobody labelled sentences for the level's score, and at equal length.
+    None where nobody labelled sentences for the level's score.
     """
     kind = level.name.removeprefix(SENTENCE)
-    hand = paired.hand.get(kind) if level.name.startswith(SENTENCE) else None
-    # At equal length sentences are drawn at random, and labels are of all.
-    if hand is None or level.length != FULL:
-        return
+    hand = None if level.is_share else paired.hand.get(kind)
+    if hand is None:
+        return None
     lexicon = next(column for column in lexicon_columns(paired) if column.name == level.lexicon)
     m, low, span = len(level.groups), hand.marks.low, hand.marks.high - hand.marks.low
     sides, n_generated = (paired.generated, paired.reference), len(paired.generated.pair)
@@ -85,38 +82,36 @@ def corrected_changes(
     mean = divide(np.bincount(cell[cell >= 0], score[cell >= 0], len(pair) * m), count)
     side_and_group = np.arange(len(count)) % m + m * (np.arange(len(count)) >= n_generated * m)
     sentence = np.array([row["at"] for row in hand.rows], dtype=np.int64)
-    for place in strata:
-        rows = np.flatnonzero(place.rows)
-        texts = paired.text[rows], n_generated + paired.original[rows]
-        # A pair counts for a group that both of its texts speak of
-        both = [count.reshape(-1, m)[of_side] > 0 for of_side in texts]
-        used = np.zeros((len(pair), m))  # by how many rows a text is compared, for each group
-        for of_side in texts:
-            np.add.at(used, of_side, both[0] & both[1])
-        # A sentence counts as part of its text's mean, once for every row that compares the text.
-        share = np.nan_to_num(divide(used.ravel(), count))
-        # A text that no row of the place compares has no part in its difference.
-        cells = np.flatnonzero(share)
-        inside = (cell[sentence] >= 0) & (share[cell[sentence]] > 0)
-        of_labels, weight = cell[sentence[inside]], hand.weight[inside]
-        if (hand.weight == hand.weight[:1]).all():  # of each side and group all were as likely
-            total = np.bincount(side_and_group[cells], count[cells], 2 * m)
-            n = np.bincount(side_and_group[of_labels], minlength=2 * m)
-            weight = (total / np.maximum(n, 1))[side_and_group[of_labels]]
-        columns = np.zeros((len(share), 2 * m))
-        columns[cells, side_and_group[cells]] = share[cells]
-        members = columns[:, :m], columns[:, m:]
-        everyone, guess = (
-            ScoredUnits(pair[of // m], times, scores, tuple(member[of] for member in members))
-            for of, times, scores in (
-                (cells, count[cells], mean[cells]),
-                (of_labels, weight, score[sentence[inside]]),
-            )
+    texts = paired.text[rows], n_generated + paired.original[rows]
+    # A pair counts for a group that both of its texts speak of
+    both = [count.reshape(-1, m)[of_side] > 0 for of_side in texts]
+    used = np.zeros((len(pair), m))  # by how many rows a text is compared, for each group
+    for of_side in texts:
+        np.add.at(used, of_side, both[0] & both[1])
+    # A sentence counts as part of its text's mean, once for every row that compares the text.
+    share = np.nan_to_num(divide(used.ravel(), count))
+    # A text that no row compares has no part in the difference.
+    cells = np.flatnonzero(share)
+    inside = (cell[sentence] >= 0) & (share[cell[sentence]] > 0)
+    of_labels, weight = cell[sentence[inside]], hand.weight[inside]
+    if (hand.weight == hand.weight[:1]).all():  # of each side and group all were as likely
+        total = np.bincount(side_and_group[cells], count[cells], 2 * m)
+        n = np.bincount(side_and_group[of_labels], minlength=2 * m)
+        weight = (total / np.maximum(n, 1))[side_and_group[of_labels]]
+    columns = np.zeros((len(share), 2 * m))
+    columns[cells, side_and_group[cells]] = share[cells]
+    members = columns[:, :m], columns[:, m:]
+    everyone, guess = (
+        ScoredUnits(pair[of // m], times, scores, tuple(member[of] for member in members))
+        for of, times, scores in (
+            (cells, count[cells], mean[cells]),
+            (of_labels, weight, score[sentence[inside]]),
         )
-        yield HandSums.of(
-            *(everyone, guess, guess.scored(hand.truth[inside]), hand.note),
-            clusters=np.unique(paired.pair[rows]),
-            unit="sentence",
-            two_sides=True,
-            slope=span,
-        )
+    )
+    return HandSums.of(
+        *(everyone, guess, guess.scored(hand.truth[inside]), hand.note),
+        clusters=np.unique(paired.pair[rows]),
+        unit="sentence",
+        two_sides=True,
+        slope=span,
+    )

@@ -1,19 +1,20 @@
 """The document level: shares of each group among a text's pertinent topics, Eq. 7–9.
 
 Where texts do not differ from originals, each of them might as well have been the original, so
-that any arrangement of the whole texts of a pool is as likely as the observed one. Unlike dealing
-it asks nothing of the sentences within a text, which hang together where a text has a subject. A
-text in another's place is read by the topics and groups of that place's corpus.
+that any arrangement of the whole texts of a pool is as likely as the observed one. Unlike words
+sentences of a text hang together, where a text has a subject. A text in another's place is read by
+the topics and groups of that place's corpus.
 """
 
 from functools import partial
 
 import numpy as np
 
+from portrayal.annotate.topics import TopicModel, TopicTexts
 from portrayal.annotate.topics.corpus import count_words
-from portrayal.measure.pairs.dealing import Pools, dealing_of, rank_within
-from portrayal.measure.pairs.levels import Sides, lexicon_columns
-from portrayal.measure.pairs.table import DOCUMENT, EQUAL, FULL, SHARE, Deal, Level
+from portrayal.measure.pairs.exchange import Pools, exchange_within, rank_within
+from portrayal.measure.pairs.levels import lexicon_columns
+from portrayal.measure.pairs.table import DOCUMENT, Deal, Level, Paired
 from portrayal.measure.pairs.topics import Topics
 from portrayal.stats import divide
 from portrayal.types import FloatArray, IntArray
@@ -23,13 +24,13 @@ MOVING = 20
 """Texts of a pool that change places with the original, at most: the first ones."""
 
 
-def document_levels(sides: Sides, topics: Topics, least: float = 0.01) -> list[Level]:
+def document_levels(paired: Paired, topics: Topics, least: float = 0.01) -> list[Level]:
     """Return shares of each group among the pertinent topics of a text, Eq. 8, for each lexicon.
 
     Parameters
     ----------
-    sides
-        From `row_sentences`.
+    paired
+        The paired table.
     topics
         From `read_topics`.
     least
@@ -38,98 +39,78 @@ def document_levels(sides: Sides, topics: Topics, least: float = 0.01) -> list[L
     Returns
     -------
     list of Level
-        Named "document"; for each lexicon at full, then at equal length; none where there are no
-        topics. A text without pertinent topic has no shares (NaN). At full length the null
-        exchanges whole texts: any text of an original may be the original. The topic model, and
-        which topics go with which group of each corpus, stay as they are.
+        Named "document"; one for each lexicon, none where there are no topics. A text without
+        pertinent topic has no shares (NaN). The null exchanges whole texts: any text of an original
+        may be the original. The topic model, and which topics go with which group of each corpus,
+        stay as they are.
     """
     model, generated, reference = topics.model, topics.generated, topics.reference
     if model is None or generated is None or reference is None:
         return []
-    paired, levels = sides.paired, []
     # Which corpus each row is of; that of the originals is the last
     code_of = {code: i for i, code in enumerate(paired.generated.corpora)}
     codes = zip(paired.model.tolist(), paired.form.tolist(), strict=True)
-    corpus, rows = (
-        np.array([code_of[key] for key in codes], dtype=np.int64),
-        np.arange(len(paired.pair)),
-    )
-    # Shares of each side's texts as if of each corpus: (n_samples, n_rows, M), by table
-    shares: dict[tuple[str, int], list[list[FloatArray]]] = {}
-    for length in (FULL, EQUAL):
-        for number, (side, texts) in enumerate(zip(sides, (generated, reference), strict=True)):
-            by_table = shares[length, number] = [[] for _ in topics.tables]
-            for keep in side.samples[length]:
-                # Topics of one sample at a time, as those of all would not fit in memory
-                rows_of = side.row[keep], side.sentence[keep]
-                size = side.n_rows, texts.words.shape[0]
-                bags = count_words(*rows_of, size) @ texts.words
-                bags.sort_indices()
-                theta = model.infer(bags).astype(np.float64)
-                # Without a word of the model a text gets the prior's topics, none of its own.
-                theta[np.diff(bags.indptr) == 0] = 0.0
-                theta = np.nan_to_num(divide(theta, theta.sum(axis=1, keepdims=True)))
-                for values, table in zip(by_table, topics.tables, strict=True):
-                    m = len(table.groups)
-                    values.append(pertinent_shares(theta, table.association, m, least))
+    corpus = np.array([code_of[key] for key in codes], dtype=np.int64)
+    rows, levels = np.arange(len(corpus)), []
+    of_texts = topic_shares(model, generated)[paired.text]
+    of_originals = topic_shares(model, reference)[paired.original]
     for lexicon in lexicon_columns(paired):
-        key = lexicon.name, lexicon.attribute
-        of = [i for i, t in enumerate(topics.tables) if (t.lexicon, t.attribute) == key]
-        for length in (FULL, EQUAL):
-            # As if of each corpus, shape (n_corpora, n_samples, n_rows, M) each
-            ours, theirs = (np.stack([shares[length, side][i] for i in of]) for side in (0, 1))
-            full_length = np.stack([ours[:, 0], theirs[:, 0]], axis=1) if length == FULL else None
-            level = Level(
-                name=DOCUMENT,
-                attribute=lexicon.attribute,
-                lexicon=lexicon.name,
-                groups=lexicon.groups,
-                kind=SHARE,
-                worse=-1,
-                length=length,
-                generated=ours[corpus, :, rows].swapaxes(0, 1),
-                reference=theirs[-1],
-                null_method=NULL,
-                without_shares={
-                    (t.model, t.form): t.without_shares for t in (topics.tables[i] for i in of)
-                },
-                dealer=None if full_length is None else partial(_deal_texts, corpus, full_length),
-                # Both texts of a row, read as its corpus reads texts and as originals are read
-                readings=None
-                if full_length is None
-                else np.stack(
-                    [full_length[corpus, :, rows].swapaxes(0, 1), full_length[-1]], axis=2
-                ),
-            )
-            levels.append(level)
+        key, m = (lexicon.name, lexicon.attribute), len(lexicon.groups)
+        tables = [t for t in topics.tables if (t.lexicon, t.attribute) == key]
+        # Both sides' texts read as if of each corpus, shape (n_corpora, n_rows, M) each
+        ours, theirs = (
+            np.stack([pertinent_shares(shares, t.association, m, least) for t in tables])
+            for shares in (of_texts, of_originals)
+        )
+        level = Level(
+            name=DOCUMENT,
+            attribute=lexicon.attribute,
+            lexicon=lexicon.name,
+            groups=lexicon.groups,
+            generated=ours[corpus, rows],
+            reference=theirs[-1],
+            null_method=NULL,
+            without_shares={(t.model, t.form): t.without_shares for t in tables},
+            dealer=partial(_deal_texts, corpus, ours, theirs),
+            readings=np.stack([[ours[corpus, rows], theirs[corpus, rows]], [ours[-1], theirs[-1]]]),
+        )
+        levels.append(level)
     return levels
 
 
-def _deal_texts(corpus: IntArray, shares: FloatArray, pools: Pools) -> Deal:
+def topic_shares(model: TopicModel, texts: TopicTexts) -> FloatArray:
+    """Return the topic distribution of each text, (n_texts, K); 0 without a word of the model."""
+    sizes = np.diff(texts.text_start)
+    of_sentence = np.repeat(np.arange(len(sizes)), sizes), np.arange(texts.words.shape[0])
+    bags = count_words(*of_sentence, (len(sizes), texts.words.shape[0])) @ texts.words
+    bags.sort_indices()
+    theta = model.infer(bags).astype(np.float64)
+    # Without a word of the model a text gets the prior's topics, none of its own.
+    theta[np.diff(bags.indptr) == 0] = 0.0
+    return np.nan_to_num(divide(theta, theta.sum(axis=1, keepdims=True)))
+
+
+def _deal_texts(corpus: IntArray, ours: FloatArray, theirs: FloatArray, pools: Pools) -> Deal:
     """Return the function that exchanges whole texts.
 
     Parameters
     ----------
     corpus
         Corpus of each row's generated text, shape (n,); that of the originals is the last.
-    shares
-        Values of generated texts and of originals as if of each corpus, (n_corpora, 2, n, M).
+    ours, theirs
+        Values of generated texts and of originals as if of each corpus, (n_corpora, n, M).
     pools
         Pools of the rows.
     """
-    n = len(corpus)
-    rows = np.arange(n)
-    # Those that stay where they are have a cell of their own, as `MOVING` others change places
-    staying = rank_within(pools.of) >= MOVING
-    cell = np.concatenate([np.where(staying, 1 + rows, 0), np.zeros(n, dtype=np.int64)])
-    dealing = dealing_of(pools, rows, rows, cell)
-
-    def deal(rng: np.random.Generator, _: int) -> tuple[FloatArray, FloatArray]:
-        # Below n the text of that row, from n on the original of one
-        ours, theirs = np.split(dealing(rng), 2)
-        return shares[corpus, ours // n, ours % n], shares[-1, theirs // n, theirs % n]
-
-    return deal
+    n_pools = len(pools.first)
+    values = np.concatenate([ours, theirs[:, pools.first]], axis=1)
+    reader = np.concatenate([corpus, np.full(n_pools, -1)])
+    block = pools.places
+    # Those that stay where they are have a block of their own, as `MOVING` others change places
+    staying = np.flatnonzero(rank_within(pools.of) >= MOVING)
+    block[staying] = n_pools + staying
+    exchange = exchange_within(block)
+    return lambda rng: pools.by_row(values[reader, exchange(rng)])
 
 
 def pertinent_shares(

@@ -12,18 +12,16 @@ import pyarrow.compute as pc
 
 from portrayal.errors import RunError
 from portrayal.measure.corrected import HandMarks
-from portrayal.measure.pairs.dealing import Pools, pools_of
+from portrayal.measure.pairs.exchange import Pools, pools_of
 from portrayal.records import ALL, OUTCOMES, REFERENCE
 from portrayal.run import Run, read_prompts, read_shards
 from portrayal.types import BoolArray, FloatArray, IntArray
 
-Deal = Callable[[np.random.Generator, int], tuple[FloatArray, FloatArray]]
+Deal = Callable[[np.random.Generator], tuple[FloatArray, FloatArray]]
 Dealer = Callable[[Pools], Deal]
 
-SHARE, SCORE = "share", "score"
-DOCUMENT = "document"
-FULL, EQUAL = "full", "equal"
-BOTH, GENERATED, ORIGINAL = 1, 2, 3
+WORD, SENTENCE, DOCUMENT = "word", "sentence_", "document"
+"""Names of the levels of words and of topics, and what stands before a score of sentences."""
 PAIRED = "paired"
 """The disposition of a text that has its original, both readable."""
 
@@ -39,33 +37,25 @@ class Level:
     Attributes
     ----------
     name
-        "word", "sentence_sentiment", "sentence_toxicity" or "document".
+        "word" or "document", whose values are shares of the groups, and rows sum to 1; or
+        "sentence_sentiment" or "sentence_toxicity", whose values are mean scores by group.
     attribute, lexicon
         What the groups are groups of ("gender"), and the word list that tells them.
     groups
         Labels of the M groups.
-    kind
-        "share": distributions over the groups, rows sum to 1; "score": mean scores by group.
-    worse
-        Direction of prejudice: -1 where a fall is (shares, sentiment), +1 where a rise is
-        (toxicity).
-    length
-        "full" texts, or "equal": sentences of the longer one drawn at random to the words of the
-        shorter, several times over.
     generated, reference
-        Values of the generated texts and of their originals, shape (n_samples, n_rows, M); NaN
-        where undefined. At full length there is one sample, at equal length one for each draw of
-        sentences.
+        Values of the generated texts and of their originals, shape (n_rows, M); NaN where
+        undefined.
     dealer
-        Function of the pools of the rows to a function of a random stream and the number of a draw.
-        That one returns both values, shape (n_rows, M), after what each original and its texts hold
-        was dealt to them again, in one of the samples; None where there is no null.
+        Function of the pools of the rows to a function of a random stream. That one returns both
+        values, shape (n_rows, M), after what each original and its texts hold was exchanged among
+        them; None where there is no null.
     null_method
-        What dealing does, in words.
+        What is exchanged, in words.
     readings
         Where the null exchanges whole texts, which leaves the distance of two texts as it is:
-        values of the generated texts and of their originals, each read as the text of its row and
-        as an original, (2, n_rows, 2, M).
+        values of the generated texts and of their originals, both read as the text of the row, then
+        both as an original, (2, 2, n_rows, M).
     without_shares
         Why no text of a corpus has shares, or None, for each (model, form) and the originals.
     """
@@ -74,22 +64,27 @@ class Level:
     attribute: str
     lexicon: str
     groups: tuple[str, ...]
-    kind: str
-    worse: int
-    length: str
     generated: FloatArray
     reference: FloatArray
     dealer: Dealer | None = None
-    null_method: str = "dealt again at random to each original and its texts"
+    null_method: str = "exchanged at random between each original and its texts"
     readings: FloatArray | None = None
     without_shares: Mapping[tuple[str, str], str | None] = field(default_factory=dict)
 
-    @cached_property
-    def lacking(self) -> IntArray:
-        """Which text of a row has no value of any group: `BOTH`, …, or 0; shape (n_rows,)."""
-        sides = self.generated, self.reference
-        ours, theirs = (np.isnan(side).all(axis=(0, 2)) for side in sides)
-        return np.select([ours & theirs, ours, theirs], [BOTH, GENERATED, ORIGINAL], 0)
+    @property
+    def is_share(self) -> bool:
+        """Whether values are shares of groups, and not scores."""
+        return not self.name.startswith(SENTENCE)
+
+    @property
+    def worse(self) -> int:
+        """Direction of prejudice: -1 where a fall is (shares, sentiment), 1 where a rise is."""
+        return 1 if self.name.endswith("toxicity") else -1
+
+    @property
+    def strata(self) -> dict[str, str]:
+        """The level's strata: level, attribute and lexicon."""
+        return {"level": self.name, "attribute": self.attribute, "lexicon": self.lexicon}
 
     def undefined(self, model: str, form: str) -> str | None:
         """Why no pair of a model, or of all, has shares in a form; None where some may have."""
@@ -97,17 +92,7 @@ class Level:
         reasons = [reason for (m, f), reason in corpora if f == form and model in (ALL, m)]
         # Without shares of the originals there is nothing to compare any text with
         originals = self.without_shares.get((REFERENCE, ALL))
-        return originals or next(iter(reasons), None) if originals or all(reasons) else None
-
-    @property
-    def labels(self) -> dict[str, str]:
-        """The level's strata: level, attribute, lexicon and length."""
-        return {
-            "level": self.name,
-            "attribute": self.attribute,
-            "lexicon": self.lexicon,
-            "length": self.length,
-        }
+        return originals or (next(iter(reasons), None) if all(reasons) else None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,8 +108,6 @@ class Texts:
         Words of each text, shape (n_texts,); NaN where it could not be read.
     start
         Where the sentences of each text begin, and the end; shape (n_texts + 1,).
-    sentence_words
-        Words of each sentence, shape (n_sentences,).
     counts
         Group words of each sentence, shape (n_sentences, n_columns).
     scores
@@ -137,7 +120,6 @@ class Texts:
     outcome: IntArray
     words: FloatArray
     start: IntArray
-    sentence_words: FloatArray
     counts: FloatArray
     scores: Mapping[str, FloatArray] = field(default_factory=dict)
 
@@ -160,6 +142,13 @@ class Texts:
         """Text of each sentence, shape (n_sentences,)."""
         return np.repeat(np.arange(len(self.pair)), np.diff(self.start))
 
+    def sentences_of(self, texts: IntArray) -> tuple[IntArray, IntArray]:
+        """Return whose each sentence of these texts is, by index in `texts`, and its number."""
+        sizes = self.start[texts + 1] - self.start[texts]
+        owner = np.repeat(np.arange(len(texts)), sizes)
+        within = np.arange(len(owner)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        return owner, self.start[texts[owner]] + within
+
 
 @dataclass(frozen=True, eq=False)
 class Paired:
@@ -167,9 +156,9 @@ class Paired:
 
     Attributes
     ----------
-    pairs, models, forms, domains, sources
+    pairs, models, forms
         Labels; `pairs` are the pairing keys, the independent units of every interval.
-    pair, model, form, domain, source
+    pair, model, form
         Codes of each row, shape (n_rows,).
     text, original
         Which of `generated` and `reference` a row compares, shape (n_rows,).
@@ -189,13 +178,9 @@ class Paired:
     pairs: tuple[str, ...]
     models: tuple[str, ...]
     forms: tuple[str, ...]
-    domains: tuple[str, ...]
-    sources: tuple[str, ...]
     pair: IntArray
     model: IntArray
     form: IntArray
-    domain: IntArray
-    source: IntArray
     text: IntArray
     original: IntArray
     dispositions: Mapping[tuple[str, str], Mapping[str, int]]
@@ -215,11 +200,21 @@ class Paired:
         """What estimates are made for: all models together, then each; only itself if alone."""
         return self.models if len(self.models) == 1 else (ALL, *self.models)
 
-    def of_model(self, model: str) -> BoolArray:
-        """Whether each row is of the model, or of any for "all", shape (n_rows,)."""
-        if model == ALL:
-            return np.ones(len(self.pair), dtype=bool)
-        return np.asarray(self.model == self.models.index(model))
+    def strata(self, texts: Texts | None = None) -> Iterator[tuple[dict[str, str], BoolArray]]:
+        """Yield model and form, and which rows, or which of these texts, are theirs.
+
+        Models are pooled first where there are several; forms never are, since they ask for
+        different texts.
+        """
+        units = self if texts is None else texts
+        for model in self.model_labels:
+            of_model = np.ones(len(units.pair), dtype=bool)
+            if model != ALL:
+                of_model = units.model == self.models.index(model)
+            for number, form in enumerate(self.forms):
+                inside = of_model & (units.form == number)
+                if inside.any():
+                    yield {"model": model, "form": form}, inside
 
     def base_form(self, form: str | None = None) -> str:
         """Return the form others are compared with: `form`, the paper's plain one, the first."""
@@ -230,56 +225,8 @@ class Paired:
         return replace(self, levels=tuple(levels))
 
 
-FEWEST_PAIRS = 5
-"""Pairs that a domain or source needs for estimates of its own; it counts in "all" anyway."""
-
-
-@dataclass(frozen=True, eq=False)
-class PairStratum:
-    """Rows of one model (or of all) under one prompt form, in one domain or source (or all).
-
-    Attributes
-    ----------
-    labels
-        Its strata: model, form, domain and source; "all" pools.
-    rows
-        Which rows of the paired table lie there, shape (n_rows,).
-    """
-
-    labels: Mapping[str, str]
-    rows: BoolArray
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether all domains and sources are taken together."""
-        return self.labels["domain"] == self.labels["source"] == ALL
-
-
-def places(paired: Paired) -> Iterator[PairStratum]:
-    """Yield all domains and sources, then each domain, then each source, for model and form.
-
-    Models are pooled first where there are several; forms never are, since they ask for different
-    texts.
-    """
-    parts = (("domain", paired.domains, paired.domain), ("source", paired.sources, paired.source))
-    for model in paired.model_labels:
-        for number, form in enumerate(paired.forms):
-            inside = paired.of_model(model) & (paired.form == number)
-            labels = {"model": model, "form": form, "domain": ALL, "source": ALL}
-            if inside.any():
-                yield PairStratum(labels, inside)
-            for name, values, code in parts:
-                for i, value in enumerate(values):
-                    rows = inside & (code == i)
-                    # A part that is the whole would give every estimate twice.
-                    enough = len(np.unique(paired.pair[rows])) >= FEWEST_PAIRS
-                    if enough and rows.sum() < inside.sum():
-                        yield PairStratum(labels | {name: value}, rows)
-
-
 WORDS, SENTIMENT, TOXICITY = "group_words.v1", "sentiment.v1", "toxicity.v1"
 _SCORES = {SENTIMENT: ("sentiment", "polarity"), TOXICITY: ("toxicity", "toxicity")}
-_UNKNOWN = "unknown"
 
 
 def pair_texts(run: Run, *, sentiment: bool = True, toxicity: bool = False) -> Paired:
@@ -315,32 +262,19 @@ def pair_texts(run: Run, *, sentiment: bool = True, toxicity: bool = False) -> P
     # Originals first: their labels come first, and texts look theirs up
     both, n = [*originals, *texts], len(originals)
     pairs, pair = _coded(s.get("pair") for s in both)
-    domains, domain = _coded(s.get("domain", _UNKNOWN) for s in both)
-    sources, source = _coded(s.get("source", _UNKNOWN) for s in both)
     models, model = _coded(text_models)
     forms, form = _coded(s.get("form", PLAIN_FORM) for s in texts)
     none = np.zeros(n, dtype=np.int64)
     reference = Texts(pair=pair[:n], model=none, form=none, **reference_arrays)
     generated = Texts(pair=pair[n:], model=model, form=form, **arrays)
     text, original, dispositions = _match(generated, reference, len(pairs), models, forms)
-
-    def first_known(labels: tuple[str, ...], code: IntArray) -> IntArray:
-        # The label of the original, or that of the text where the original has none
-        unknown = labels.index(_UNKNOWN) if _UNKNOWN in labels else -1
-        of_original = code[:n][original]
-        return np.where(of_original == unknown, code[n:][text], of_original)
-
     return Paired(
         pairs=pairs,
         models=models,
         forms=forms,
-        domains=domains,
-        sources=sources,
         pair=generated.pair[text],
         model=model[text],
         form=form[text],
-        domain=first_known(domains, domain),
-        source=first_known(sources, source),
         text=text,
         original=original,
         dispositions=dispositions,
@@ -369,7 +303,7 @@ def _read(
                 f"{stage.folder} is not complete: run the audit again to annotate the rest."
             )
     columns = (stages[0].note().get("settings") or {}).get("columns", [])
-    needed = [["words", "sentence_words", "counts"], *([_SCORES[name][1]] for name in scores)]
+    needed = [["words", "counts"], *([_SCORES[name][1]] for name in scores)]
     shards = read_shards(
         run.reference if reference else run.texts,
         ["prompt_id", "model", "outcome"],
@@ -381,7 +315,6 @@ def _read(
         "outcome": np.array([OUTCOMES.index(name) for name in texts["outcome"].to_pylist()]),
         "words": _flat(words["words"]),
         "start": np.concatenate([[0], np.cumsum(lengths)]),
-        "sentence_words": _flat(words["sentence_words"]),
         "counts": _flat(words["counts"]).reshape(-1, len(columns)),
         "scores": {},
     }
@@ -395,7 +328,7 @@ def _read(
         sentence_scores[np.repeat(same, lengths)] = repeated
         arrays["scores"][kind] = sentence_scores
     path = run.reference_prompts_path if reference else run.prompts_path
-    prompts = read_prompts(path, only=("pair", "form", "domain", "source"))
+    prompts = read_prompts(path, only=("pair", "form"))
     strata: list[Mapping[str, str]] = [prompts[n] for n in texts["prompt_id"].to_pylist()]
     return strata, texts["model"].to_pylist(), arrays, columns
 

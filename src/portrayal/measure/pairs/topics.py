@@ -18,7 +18,7 @@ from portrayal.annotate.topics import (
 )
 from portrayal.errors import RunError
 from portrayal.measure.pairs.levels import lexicon_columns, sentence_groups
-from portrayal.measure.pairs.table import DOCUMENT, FULL, Paired
+from portrayal.measure.pairs.table import DOCUMENT, Paired
 from portrayal.measure.scope import Scope
 from portrayal.records import ALL, REFERENCE, Estimate, Null, Test
 from portrayal.registry import Component
@@ -26,7 +26,7 @@ from portrayal.run import Run
 from portrayal.run.files import write_atomically
 from portrayal.run.manifest import MEASURED
 from portrayal.stats import divide, permutation_range, shuffle_within
-from portrayal.types import BoolArray, FloatArray, IntArray
+from portrayal.types import FloatArray, IntArray
 
 NONE = -1
 SHUFFLED = "groups of sentences shuffled within each text"
@@ -72,16 +72,6 @@ class TopicTable:
     n_texts: int
     n_pairs: int
     unread: int
-
-    @property
-    def one_group_only(self) -> BoolArray:
-        """Topics that go with a group and whose sentences about people are all about it, (K,).
-
-        They are words of that group, in effect: their share tells no more than the word level.
-        """
-        one_group = (self.observed[:, :-1] > 0).sum(axis=1) == 1
-        of = self.association
-        return np.asarray(one_group & (of >= 0) & (of < len(self.groups)))
 
     @property
     def without_shares(self) -> str | None:
@@ -161,7 +151,6 @@ def read_topics(run: Run, paired: Paired) -> Topics:
             "observed": table.observed.tolist(),
             "residual": residual.tolist(),
             "association": [None if i < 0 else labels[i] for i in table.association.tolist()],
-            "one_group_only": table.one_group_only.tolist(),
             "sentences_without_words": table.unread,
         }
         tables.append(cells)
@@ -281,7 +270,7 @@ def topic_use(paired: Paired, scope: Scope, *, topics: Topics) -> Iterator[Estim
 
     def estimate(*place: str, **fields: Any) -> Estimate:
         strata = dict(zip(("attribute", "lexicon", "model", "form"), place, strict=True))
-        strata |= {"level": DOCUMENT, "domain": ALL, "source": ALL, "length": FULL}
+        strata |= {"level": DOCUMENT}
         return scope.estimate(TOPIC_USE, statistic="chi2", strata=strata, group={}, **fields)
 
     if topics.undefined is not None:
@@ -297,7 +286,7 @@ def topic_use(paired: Paired, scope: Scope, *, topics: Topics) -> Iterator[Estim
         if np.isnan(value):
             yield estimate(*place, value=None, undefined=EMPTY, **fields)
             continue
-        rng = scope.rng(TOPIC_USE.name, DOCUMENT, *place, ALL, ALL, FULL)
+        rng = scope.rng(TOPIC_USE.name, DOCUMENT, *place)
         # Within each text, as texts are about something, and so their sentences share topics
         groups = (shuffle_within(table.group, table.text, rng) for _ in range(scope.permutations))
         tables = (contingency(table.topic, group, table.observed.shape) for group in groups)
@@ -310,10 +299,6 @@ def topic_use(paired: Paired, scope: Scope, *, topics: Topics) -> Iterator[Estim
         n = float(table.observed.sum())
         least = min(int((table.observed.sum(axis=axis) > 0).sum()) for axis in (0, 1))
         details = {"df": float(df), "cramers_v": float(np.sqrt(value / (n * (least - 1))))}
-        # Sentences of each group, and topics associated with it
-        for code, label in enumerate((*table.groups, "neutral")):
-            details[f"sentences_{label}"] = float(table.observed[:, code].sum())
-            details[f"topics_{label}"] = float((table.association == code).sum())
         yield estimate(
             *place,
             value=value,

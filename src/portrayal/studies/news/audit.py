@@ -2,11 +2,12 @@
 
 import hashlib
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,11 +37,10 @@ from portrayal.measure.pairs import (
     document_levels,
     pair_texts,
     read_topics,
-    row_sentences,
     text_levels,
     with_hand_scores,
 )
-from portrayal.records import ALL, Prompt
+from portrayal.records import Prompt
 from portrayal.reference.lexicons import lexicon
 from portrayal.run import Run, Stage, read_shards
 from portrayal.studies.study import Options, PromptMaker, Study, said_of
@@ -54,24 +54,19 @@ UNBIASED, BIASED = "unbiased", "biased"
 FORMS = (UNBIASED, BIASED)
 
 FIELDS = TextFields(
-    strata=("pair", "form", "preamble", "domain", "source"),
+    strata=("pair", "form"),
     required=("pair",),
     aliases={
         "pair": ("headline", "title"),
         "form": ("prompt_style", "style", "condition"),
-        "domain": ("category", "section"),
-        "source": ("outlet", "publisher"),
     },
 )
-
-_COLUMNS = {"headline": ("title",)} | {name: FIELDS.aliases[name] for name in ("domain", "source")}
 
 
 def prompts(
     headlines: Any,
     *,
     forms: Sequence[str] = (UNBIASED,),
-    preambles: Mapping[str, str] | None = None,
     columns: Mapping[str, str] | None = None,
 ) -> tuple[Prompt, ...]:
     """Return one prompt for each headline and form.
@@ -81,27 +76,23 @@ def prompts(
     headlines
         A file of headlines (CSV, JSON lines, Parquet, Excel), a DataFrame, or rows; what
         `portrayal.collect.sources.open_source` reads. A headline that occurs again makes no second
-        prompt: the first row's domain and source stand.
+        prompt.
     forms
         "unbiased", "biased", or both.
-    preambles
-        Name → words that open a biased prompt ("Suppose you are a journalist who …"), in place of
-        the paper's "androcentrism".
     columns
-        Column of `headline`, `domain` or `source`, where the name is not one of the usual ones.
+        Column of `headline`, where it has another name than headline or title.
 
     Returns
     -------
     tuple of Prompt
-        Strata: `pair` (the headline), `form`, and `domain` and `source` where the file has them,
-        and `preamble` for biased ones. A prompt's id depends on headline, form and preamble alone.
+        Strata: `pair` (the headline) and `form`. A prompt's id depends on its words alone.
 
     Raises
     ------
     DataError
         Where there is no column of headlines or a row has none.
     OptionError
-        For another form, no form, or an empty preamble.
+        For another form, or no form.
 
     References
     ----------
@@ -112,58 +103,33 @@ def prompts(
     # A form that is named twice makes no second prompt.
     form_names = [check_choice("form", form, FORMS) for form in dict.fromkeys(forms)]
     words = tomllib.loads(files(__package__).joinpath("prompts.toml").read_text(encoding="utf-8"))
-    opened = {
-        # The template sets its own comma after the preamble.
-        name.strip(): text.strip().rstrip(",.")
-        for name, text in (words["preambles"] if preambles is None else preambles).items()
-    }
-    if BIASED in form_names and not (opened and all((*opened, *opened.values()))):
-        raise OptionError("a biased prompt needs a preamble: give each a name and its words.")
-    headline_strata = list(_headlines(headlines, columns or {}))
-    built: list[Prompt] = []
-    for form in form_names:
-        for preamble, opening in opened.items() if form == BIASED else (("", ""),):
-            for strata in headline_strata:
-                headline = strata["headline"]
-                # Ids must not change with the order of the file, so they are of the words alone.
-                key = "\x1f".join((headline, form, opening)).encode()
-                name = f"news-{form}-{hashlib.blake2b(key, digest_size=8).hexdigest()}"
-                text = words[form].format(headline=headline, preamble=opening)
-                # The headline is the pair: by it a text finds its original.
-                about = {("pair" if n == "headline" else n): x for n, x in strata.items()}
-                about |= {"form": form} | ({"preamble": preamble} if preamble else {})
-                built.append(Prompt(name, text, about))
-    return tuple(built)
-
-
-def _headlines(headlines: Any, columns: Mapping[str, str]) -> Iterator[dict[str, str]]:
-    """Yield headline, domain and source of each distinct headline, in the order of the file."""
     source = open_source(headlines)
     mapping = find_columns(
-        _COLUMNS,
+        ("headline",),
         source.columns,
         columns=columns,
         needed=("headline",),
-        aliases=_COLUMNS,
+        aliases={"headline": ("title",)},
         file=source.name,
     )
-    headlines_read: set[str] = set()
+    column, distinct = mapping["headline"], dict[str, None]()
     for number, row in enumerate(source.rows(), 1):
-        cells = {name: _cell(row.get(column)) for name, column in mapping.items()}
-        headline = cells["headline"]
+        cell = row.get(column)
+        headline = "" if missing(cell) else " ".join(str(cell).split())
         if not headline:
             raise DataError(
-                f"{source.name}: row {number} has no headline in column {mapping['headline']!r}. "
+                f"{source.name}: row {number} has no headline in column {column!r}. "
                 "Fill it in or leave the row out."
             )
-        if headline not in headlines_read:
-            headlines_read.add(headline)
-            yield {name: value for name, value in cells.items() if value}
-
-
-def _cell(value: Any) -> str:
-    """Return a cell as one line of text; "" for missing ones, NaN included."""
-    return "" if missing(value) else " ".join(str(value).split())
+        distinct[headline] = None
+    built: list[Prompt] = []
+    for form, headline in product(form_names, distinct):
+        text = words[form].format(headline=headline)
+        # Ids must not change with the order of the file, so they are of the words alone.
+        name = f"news-{form}-{hashlib.blake2b(text.encode(), digest_size=8).hexdigest()}"
+        # The headline is the pair: by it a text finds its original.
+        built.append(Prompt(name, text, {"pair": headline, "form": form}))
+    return tuple(built)
 
 
 PROMPTS = PromptMaker(FIELDS, prompts)
@@ -353,11 +319,10 @@ def tables(run: Run, options: NewsOptions) -> Tables:
     topics = cache(lambda: read_topics(run, paired))
 
     def with_levels() -> Paired:
-        sides = row_sentences(paired, options.seed)
         names = {WORD: WORD, SENTIMENT: "sentence_sentiment", TOXICITY: "sentence_toxicity"}
-        levels_read = text_levels(sides, [names[level] for level in levels if level in names])
+        levels_read = text_levels(paired, [names[level] for level in levels if level in names])
         if DOCUMENT in levels:
-            levels_read += document_levels(sides, topics())
+            levels_read += document_levels(paired, topics())
         return paired.with_levels(levels_read)
 
     offered: dict[str, Callable[[], Any]] = {
@@ -439,6 +404,5 @@ STUDY = Study(
     pair_field="pair",
     reference=True,
     fit=fit,
-    stated={"domain": ALL, "source": ALL},
     report=_report,
 )

@@ -5,14 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 import portrayal.report.formats as fmt
-from portrayal.measure.pairs.levels import (
-    WORD,
-    LexiconColumns,
-    RowSentences,
-    TextParts,
-    lexicon_columns,
-)
-from portrayal.measure.pairs.table import FULL, SENTIMENT, TOXICITY, WORDS, pair_texts
+from portrayal.measure.pairs.levels import LexiconColumns, lexicon_columns, text_levels
+from portrayal.measure.pairs.table import SENTIMENT, TOXICITY, WORD, WORDS, pair_texts
 from portrayal.reference.labels import group_label
 from portrayal.report.formats import short
 from portrayal.report.passages import (
@@ -47,13 +41,10 @@ def beside_originals(view: View) -> Readings | None:
     lists: dict[str, LexiconColumns] = {}
     for lexicon in lexicon_columns(paired):
         lists.setdefault(lexicon.attribute, lexicon)
-    numbers = (paired.reference, paired.original), (paired.generated, paired.text)
-    sides = [RowSentences.of(texts, number) for texts, number in numbers]
     # Shares of originals and of texts, as the level of words has them: (n_rows, M) each
-    shares = {
-        attribute: [TextParts.of(side, WORD, lexicon, FULL).all_values[0] for side in sides]
-        for attribute, lexicon in lists.items()
-    }
+    levels = {(level.attribute, level.lexicon): level for level in text_levels(paired, [WORD])}
+    of_lists = {name: levels[name, lexicon.name] for name, lexicon in lists.items()}
+    shares = {name: (level.reference, level.generated) for name, level in of_lists.items()}
     distances = [np.abs(after - before).sum(axis=1) / 2.0 for before, after in shares.values()]
     # The attribute that moved most decides how far a pair is.
     distance = np.fmax.reduce([np.full(len(paired.pair), np.nan), *distances])

@@ -1,4 +1,4 @@
-"""Dealing to an original and all its texts: against loops, and the level of the null's test."""
+"""Exchange between an original and all its texts, and the level of the null's test."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from portrayal.measure.pairs.dealing import (
-    dealing_of,
+from portrayal.measure.pairs.exchange import (
+    exchange_within,
     gap_beyond_pairs,
     null_p,
     pools_of,
@@ -16,24 +16,21 @@ from portrayal.measure.pairs.dealing import (
 
 
 def dealt(ours: np.ndarray, theirs: np.ndarray, pool: np.ndarray) -> Callable[[Any], list[Any]]:
-    """Return the function that deals single words of groups, (n_rows, M) and (n_pools, M)."""
-    pools, sides = pools_of([pool]), (ours, theirs[pool])
-    rows = [np.repeat(np.arange(len(side)), side.sum(1)) for side in sides]
-    group = np.concatenate([np.repeat(np.tile([0, 1], len(x)), x.ravel()) for x in sides])
-    deal = dealing_of(pools, *rows, np.zeros(len(group), dtype=int))
+    """Return the function that exchanges single words of groups, (n_rows, M) and (n_pools, M)."""
+    pools, counts = pools_of([pool]), np.concatenate([ours, theirs])
+    place = np.repeat(np.arange(len(counts)), counts.sum(1))
+    group = np.repeat(np.tile([0, 1], len(counts)), counts.ravel())
+    exchange = exchange_within(pools.places[place])
 
-    def counts(rng: np.random.Generator) -> list[np.ndarray]:
-        words = np.split(group[deal(rng)], [len(rows[0])])
-        both = [
-            np.bincount(2 * row + of, minlength=2 * len(ours)).reshape(-1, 2)
-            for row, of in zip(rows, words, strict=True)
-        ]
-        return [both[0], both[1][pools.first]]
+    def exchanged(rng: np.random.Generator) -> list[np.ndarray]:
+        cell = 2 * place + group[exchange(rng)]
+        both = np.bincount(cell, minlength=counts.size).reshape(-1, 2)
+        return [both[: len(ours)], both[len(ours) :]]
 
-    return counts
+    return exchanged
 
 
-def test_a_dealing_keeps_sizes_and_pools_and_is_uniform() -> None:
+def test_an_exchange_keeps_sizes_and_pools_and_is_uniform() -> None:
     rng, pool = np.random.default_rng(0), np.array([0, 0, 1])
     ours, theirs = np.array([[2, 1], [0, 3], [4, 4]]), np.array([[5, 0], [1, 1]])
     deal, mean = dealt(ours, theirs, pool), np.zeros(3)
@@ -47,28 +44,11 @@ def test_a_dealing_keeps_sizes_and_pools_and_is_uniform() -> None:
     assert mean == pytest.approx([3 * 7 / 11, 3 * 7 / 11, 4], abs=0.1)
 
 
-def test_all_rows_of_a_pool_read_the_same_dealt_original() -> None:
-    """Rows 0, 1 and 3 are one pool; its original has two sentences, that of row 2 has one."""
+def test_all_rows_of_a_pool_read_the_same_original() -> None:
     pools = pools_of([[5, 5, 7, 5], [0, 0, 0, 0]])
-    ours, theirs = np.array([0, 1, 1, 2, 3]), np.array([0, 0, 1, 1, 2, 3, 3])
-    deal = dealing_of(pools, ours, theirs, np.zeros(12, dtype=int))
-    seen = set()
-    for seed in range(60):
-        held = deal(np.random.default_rng(seed))
-        mine, other = held[:5], held[5:]
-        np.testing.assert_array_equal(other[[0, 1]], other[[2, 3]])
-        np.testing.assert_array_equal(other[[0, 1]], other[[5, 6]])
-        assert {int(mine[3]), int(other[4])} == {3, 9}
-        assert sorted([*mine[[0, 1, 2, 4]], *other[:2]]) == [0, 1, 2, 4, 5, 6]
-        seen.add(tuple(other[:2].tolist()))
-    assert len(seen) > 15
-
-
-def test_sentences_about_each_group_are_dealt_apart() -> None:
-    rows = np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1])
-    group = np.array([0, 1, 0, 1, 1, 0, 1, 0])
-    held = dealing_of(pools_of([[0, 0]]), *rows, group)(np.random.default_rng(2))
-    np.testing.assert_array_equal(group[held], group)
+    ours, theirs = pools.by_row(np.arange(6.0))
+    assert ours.tolist() == [0, 1, 2, 3]
+    assert theirs.tolist() == [4, 4, 5, 4]
 
 
 def test_p_counts_the_observed_value() -> None:

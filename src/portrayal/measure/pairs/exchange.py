@@ -1,10 +1,9 @@
-"""Dealing: what an original and all its generated texts hold is dealt to them again at random.
+"""Exchange: what an original and all its generated texts hold is exchanged at random.
 
-A *pool* is an original with the generated texts that are compared with it at one place. Without a
-difference all of them draw words (or sentences) from one source, so any dealing that keeps their
-sizes is as likely as the observed one. All rows of a pool are compared with the same dealt
-original, as they are with the same original: an original that happens to hold many male words
-moves all its rows.
+A *pool* is an original with the generated texts that are compared with it in one stratum. Without a
+difference all of them draw words (or sentences) from one source, so any exchange that keeps their
+sizes is as likely as what was observed. All rows of a pool read the same exchanged original, as
+they read the same original: one that happens to hold many male words moves all its rows.
 """
 
 from collections.abc import Callable, Sequence
@@ -36,13 +35,23 @@ class Pools(NamedTuple):
     of: IntArray
     first: IntArray
 
+    @property
+    def places(self) -> IntArray:
+        """Pool of each place: the text of each row, then the original of each pool."""
+        return np.concatenate([self.of, np.arange(len(self.first))])
+
+    def by_row(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Split the values of places into those of the texts and originals of each row."""
+        n = len(self.of)
+        return values[:n], values[n + self.of]
+
 
 def pools_of(labels: Sequence[npt.ArrayLike]) -> Pools:
     """Number the pools of rows that agree in every label.
 
-    For a place of one model the labels are pair, form and model; for all models together pair and
+    For a stratum of one model the labels are pair, form and model; for all models together pair and
     form. The texts of another model must not be in a model's pool: if that model differs from the
-    originals, its words would be dealt to a model that does not.
+    originals, its words would be given to a model that does not.
 
     Parameters
     ----------
@@ -52,48 +61,23 @@ def pools_of(labels: Sequence[npt.ArrayLike]) -> Pools:
     Examples
     --------
     >>> pools = pools_of([[0, 0, 1], [5, 6, 5]])
-    >>> pools.of.tolist(), pools.first.tolist()
-    ([0, 1, 2], [0, 1, 2])
+    >>> pools.of.tolist(), pools.first.tolist(), pools.places.tolist()
+    ([0, 1, 2], [0, 1, 2], [0, 1, 2, 0, 1, 2])
     """
     rows = np.stack([np.asarray(column, dtype=np.int64) for column in labels], axis=1)
     _, first, pool = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     return Pools(pool.reshape(-1).astype(np.int64), first.astype(np.int64))
 
 
-def dealing_of(
-    pools: Pools, ours: IntArray, theirs: IntArray, cell: IntArray
-) -> Callable[[np.random.Generator], IntArray]:
-    """Return the function that deals the sentences of some rows to them again.
+def exchange_within(block: IntArray) -> Callable[[np.random.Generator], IntArray]:
+    """Return the function that permutes units at random within their blocks, shape (n,).
 
-    Sentences are numbered: those of the generated texts of all rows, then those of the originals,
-    which are listed again for each row that reads them, but dealt once for each pool.
-
-    Parameters
-    ----------
-    pools
-        Pools of the rows; all rows of a pool have the same original.
-    ours, theirs
-        Row of each sentence of the generated texts and of the originals, shape (n,), (n',), sorted.
-    cell
-        Sentences of a pool are dealt only within these, shape (n + n',).
-
-    Returns
-    -------
-    Callable
-        A random stream → the number of the sentence that stands where each stood, (n + n',).
+    What that one returns is the number of the unit that stands where each stood.
     """
-    start = np.searchsorted(theirs, np.arange(len(pools.of) + 1))
-    # The sentence of the pool's first row in place of each copy: an original is dealt once.
-    same = np.arange(len(theirs)) - start[theirs] + start[pools.first[pools.of[theirs]]]
-    once, copy_of = np.unique(same, return_inverse=True)
-    sentences = np.concatenate([np.arange(len(ours)), len(ours) + once])
-    slot = np.concatenate([np.arange(len(ours)), len(ours) + copy_of])
-    pool = pools.of[np.concatenate([ours, theirs])[sentences]]
-    of_both = pool * (int(cell.max(initial=0)) + 1) + cell[sentences]
     # In the order of the blocks once, or every draw would sort them again
-    order = np.argsort(of_both, kind="stable")
-    sentences, of_both, slot = sentences[order], of_both[order], np.argsort(order)[slot]
-    return lambda rng: shuffle_within(sentences, of_both, rng)[slot]
+    order = np.argsort(block, kind="stable")
+    sorted_block, rank = block[order], np.argsort(order)
+    return lambda rng: shuffle_within(order, sorted_block, rng)[rank]
 
 
 def null_p(
