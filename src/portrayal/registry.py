@@ -67,8 +67,6 @@ class Component:
         value of no difference, its change has.
     each_model
         Whether sentences speak of each model by itself, as no estimate pools models.
-    listed
-        Whether the report's table of estimates lists it.
     form
         How its numbers are written, where not by their statistic: "points" for differences of
         shares; or a function of the estimate, "" where its statistic says it.
@@ -94,7 +92,6 @@ class Component:
     figure: str = field(default="", kw_only=True)
     changes: bool = field(default=False, kw_only=True)
     each_model: bool = field(default=False, kw_only=True)
-    listed: bool = field(default=True, kw_only=True)
     form: str | Callable[[Any], str] = field(default="", kw_only=True)
     counts: Callable[[Any], str] | None = field(default=None, kw_only=True)
 

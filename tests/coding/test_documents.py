@@ -2,7 +2,7 @@
 
 import pytest
 
-from portrayal.coding import count_words, places_of, read_documents
+from portrayal.coding import count_words, read_documents
 from portrayal.coding.documents import words_of
 from portrayal.errors import DataError, OptionError
 
@@ -68,12 +68,6 @@ def test_a_label_of_a_group_is_masked() -> None:
     rows = [{"text": "Martians and martian songs.", "planet": "Martian"}] * 2
     counts = count_words(read_documents(rows, ["planet"]), min_count=1, min_texts=1)
     assert "martian" in counts.masked
-
-
-def test_places_are_those_of_the_text() -> None:
-    text = "Ebony’s café: CAFÉ, cafés, the café's."
-    found = [text[start:end] for start, end in places_of(text, "café")]
-    assert found == ["café", "CAFÉ", "café's"]
 
 
 def test_clusters_are_the_prompt_or_who_is_named() -> None:

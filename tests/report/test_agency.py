@@ -129,29 +129,15 @@ def test_every_form_of_the_paper_has_a_figure(view):
         "Differences by stratum",
         "Variance between groups",
     ]
-    table = drawn["Variance between groups"].table
-    printed = [row for row in table.rows if "ChatGPT (paper)" in row]
-    value = table.columns.index("Value")
-    assert [row[value] for row in printed] == ["38.1", "47.8", "66.3", "50.7"]
     for figure in drawn.values():
         assert figure.reading
         assert figure.table.rows
         assert (figure.chart is None) == (figure.title in list(drawn)[1::3])
 
 
-def test_published_values_are_labelled(view):
-    drawn = {figure.title: figure for figure in figures(view)}
-    for title in ("Groups, from agentic to communal", "Differences between groups"):
-        assert "as published" in drawn[title].svg
-    assert "ChatGPT (paper)" in render(view)
-
-
 def test_texts_are_shown_from_the_most_agentic_to_the_most_communal(view):
     readings = by_agency(view)
-    assert len(readings.readings) == 24
-    assert readings.filters == {
-        "Group": ["Black female", "Black male", "White female", "White male"]
-    }
+    assert len(readings.readings) == 16
     pieces = [p for r in readings.readings for p in r.passages[0].pieces if p.shade]
     assert {p.shade for p in pieces} <= {"agentic", "communal"}
     assert all("masked" in p.title and "unmasked" in p.title for p in pieces)
@@ -169,29 +155,3 @@ def test_a_difference_of_crossed_groups_names_both_whole():
     assert group_label({"race": "White − Black", "gender": "male"}) == "White male − Black male"
 
 
-def test_published_values_of_a_task_stand_beside(tmp_path):
-    cells = [(race, gender) for race in ("White", "Black") for gender in ("female", "male")]
-    rows = [
-        {
-            "race": race,
-            "gender": gender,
-            "task": "Professor Review",
-            "department": f"{part} department",
-            "text": (ACTS, CARES)[(i + len(race)) % 2],
-        }
-        for race, gender in cells
-        for part in ("Chemistry", "English")
-        for i in range(6)
-    ]
-    drawn = {figure.title: figure for figure in figures(audit(tmp_path / "r", rows))}
-    shares = drawn["Share of agentic sentences, by group"].table
-    group, value = shares.columns.index("Group"), shares.columns.index("Value")
-    rewritten = {
-        row[group]: row[value] for row in shares.rows if "Mistral, rewritten (paper)" in row
-    }
-    assert rewritten["Black female"] == "51.3\xa0%"  # Table 3
-    assert "human texts" in drawn["Differences by stratum"].note
-    assert "Where: Professor Review, Chemistry" in drawn["Differences by stratum"].svg  # Table 17
-    assert (
-        len([r for r in drawn["Variance between groups"].table.rows if "(paper)" in str(r)]) == 12
-    )

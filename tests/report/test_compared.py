@@ -8,7 +8,6 @@ from portrayal.report.about import left_out, reading_error
 from portrayal.report.findings import findings
 from portrayal.report.first import first_screen
 from portrayal.report.headline import label_of
-from portrayal.report.page import headline_rows
 from portrayal.report.view import View
 
 from .paired_run import PLAIN, write_paired_run
@@ -59,21 +58,10 @@ def test_an_undefined_distance_is_not_stated(tmp_path: Path) -> None:
     assert row == ("Distance from the original", f"{PLAIN}, words, gender, own", "no words", "3")
 
 
-def test_estimates_count_what_the_study_calls_independent(view: View) -> None:
-    assert headline_rows(view)["heads"][-1] == "Headlines"
-
-
 def test_instruments_are_those_of_word_lists(view: View) -> None:
     lines = reading_error(view)
     assert lines[0].startswith("Texts were read by group_words.v1.")
     assert any("Groups are those of word lists" in line for line in lines)
-
-
-def test_the_table_of_estimates_says_where_in_words(view: View) -> None:
-    with view.run.speaking():
-        rows = headline_rows(view)["rows"]
-    assert f"words, gender, {PLAIN}" in {row[2] for row in rows}
-    assert "Women" in {row[3] for row in rows}
 
 
 def test_a_hypothesis_is_named_in_words_not_in_codes(view: View) -> None:

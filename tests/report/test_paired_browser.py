@@ -1,4 +1,4 @@
-"""The paired report in a real browser: charts are drawn, pairs can be filtered, texts are inert."""
+"""The paired report in a real browser: charts are drawn, texts are inert."""
 
 from pathlib import Path
 from typing import Any
@@ -11,8 +11,6 @@ from .paired_run import estimates, write_paired_run
 from .test_browser import DRAWN, HOSTILE, opened, requests
 
 pytestmark = pytest.mark.browser
-
-SHOWN = "return [...document.querySelectorAll('.reading-of')].filter(p => !p.hidden).length"
 
 
 @pytest.fixture(scope="module")
@@ -28,27 +26,11 @@ def errors(browser: Any) -> list[Any]:
 def test_every_chart_is_drawn_without_errors_or_requests(browser: Any, page: Path) -> None:
     opened(browser, page)
     charts = browser.execute_script(DRAWN)
-    assert len(charts) == 1 + 8 + 1 + 3 + 1
+    assert len(charts) == 1 + 6
     for name, marks in charts:
         assert marks > 10, name
     assert errors(browser) == []
     assert requests(browser) == [page.as_uri()]
-
-
-def test_pairs_are_filtered_by_model_and_form(browser: Any, page: Path) -> None:
-    opened(browser, page)
-    browser.execute_script("document.querySelector('#texts > details').open = true")
-    assert browser.execute_script(SHOWN) == 12
-    choose = (
-        "const box = document.querySelector(`[data-filter=${arguments[0]}]`);"
-        "box.value = arguments[1];"
-        "box.dispatchEvent(new Event('change'))"
-    )
-    browser.execute_script(choose, "Model", "m2")
-    assert browser.execute_script(SHOWN) == 6
-    browser.execute_script(choose, "Form", "biased")
-    assert browser.execute_script(SHOWN) == 3
-    assert browser.find_element("id", "texts-note").text.startswith("3 of 12 ")
 
 
 def test_words_are_underlined_in_the_colour_of_their_group(browser: Any, page: Path) -> None:
@@ -86,9 +68,5 @@ def test_hostile_texts_are_shown_and_do_nothing(browser: Any, tmp_path: Path) ->
     )
     assert "<script>window.hit=1</script></script><img src=x" in story
     assert "{{ 7*7 }}{% raw %}${window.hit=1}" in story
-    options = browser.execute_script(
-        "return document.querySelectorAll('[data-filter=Model] option').length"
-    )
-    assert options == 3
     assert errors(browser) == []
     assert requests(browser) == [page.as_uri()]

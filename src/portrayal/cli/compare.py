@@ -112,7 +112,7 @@ def compare(
             from portrayal.report.compared import write_comparison
 
             page = out or Path("comparison.html")
-            out = write_comparison(selected[0], (sides[0], sides[1]), page, seed)
+            out = write_comparison(selected[0], (sides[0], sides[1]), page)
         else:
             _give(selected, format, full=show_all, out=out)
     if out is not None:

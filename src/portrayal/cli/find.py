@@ -211,7 +211,6 @@ def words(
     prior: float = 500.0,
     permutations: int = 200,
     top: int = 15,
-    out: Path | None = None,
     level: opt.Level = 0.95,
     seed: opt.Seed = 0,
     format: opt.Format = "table",
@@ -244,8 +243,6 @@ def words(
         Shuffles of the groups.
     top
         Words of each comparison.
-    out
-        HTML page to write, with passages on click.
     """
     from portrayal.coding import count_words, marked_words, read_documents, run_documents
     from portrayal.coding.words import SOURCE
@@ -279,11 +276,6 @@ def words(
             prior=prior,
         )
     n_masked = sum(counts.masked.values())
-    if out is not None:
-        from portrayal.report.passages import words_page
-        from portrayal.run.files import write_atomically
-
-        write_atomically(out, words_page(compared, documents, counts, scope, top=top))
     facts = {"texts": documents.name, "n_texts": len(documents.texts), "source": SOURCE}
     facts |= {"exclusions": documents.exclusions, "prior": prior, "n_masked": n_masked}
     facts |= {"clustered_by": documents.clustered_by, "level": level, "seed": seed}

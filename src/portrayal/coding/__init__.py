@@ -9,7 +9,6 @@ from portrayal.coding.documents import (
     Counts,
     Documents,
     count_words,
-    places_of,
     read_documents,
     run_documents,
 )
@@ -49,7 +48,6 @@ __all__ = [
     "marked_words",
     "observed_groups",
     "open_project",
-    "places_of",
     "project_folder",
     "project_labels",
     "read_documents",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
@@ -289,13 +289,6 @@ def words_of(text: str) -> list[str]:
     """Return the words of a text: case folded, typographic marks plain, possessive 's left off."""
     words = _WORD.findall(text.translate(_TYPOGRAPHY))
     return [word.casefold().removesuffix("'s") for word in words]
-
-
-def places_of(text: str, word: str) -> Iterator[tuple[int, int]]:
-    """Yield where `text` has `word`, as `words_of` reads it: (start, end) in characters."""
-    for hit in _WORD.finditer(text.translate(_TYPOGRAPHY)):
-        if hit.group().casefold().removesuffix("'s") == word:
-            yield hit.span()
 
 
 def count_words(

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.resources import files
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
@@ -10,11 +10,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 import portrayal.report.formats as fmt
-from portrayal.coding import Counts, Documents, MarkedWord, WordComparison, places_of
-from portrayal.measure import Scope
 from portrayal.report.formats import short
 from portrayal.report.view import View
-from portrayal.run.pages import templates
 from portrayal.run.stages import Stage
 from portrayal.shown import visible
 
@@ -60,12 +57,11 @@ class Passage:
 
 @dataclass(frozen=True)
 class Reading:
-    """Passages that belong together, why they stand here, and by what they are filtered."""
+    """Passages that belong together, and why they stand here."""
 
     title: str
     note: str
     passages: tuple[Passage, ...]
-    tags: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -85,15 +81,6 @@ class Readings:
     selection: str
     readings: tuple[Reading, ...]
     key: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def filters(self) -> dict[str, list[str]]:
-        """The values by which readings can be filtered, where there are several."""
-        values: dict[str, dict[str, None]] = {}
-        for reading in self.readings:
-            for name, value in reading.tags.items():
-                values.setdefault(name, {})[value] = None
-        return {name: list(of) for name, of in values.items() if len(of) > 1}
 
 
 def random_texts(view: View) -> Readings | None:
@@ -214,84 +201,3 @@ def at_even_steps(ranked: Sequence[T], most: int) -> list[T]:
     """
     steps = np.unique(np.linspace(0, len(ranked) - 1, min(most, len(ranked))).astype(int))
     return [ranked[i] for i in steps.tolist()]
-
-
-AROUND = 90
-"""Characters of a passage on either side of the word."""
-EACH = 3
-"""Passages for each word."""
-
-
-def words_page(
-    compared: Sequence[WordComparison],
-    documents: Documents,
-    counts: Counts,
-    scope: Scope,
-    *,
-    top: int = 20,
-    passages: bool = True,
-) -> str:
-    """Return the comparisons as one HTML page that loads and runs nothing.
-
-    Parameters
-    ----------
-    compared, documents, counts
-        What `portrayal.coding.marked_words` gave, and what it was given.
-    scope
-        Level and seed; the passages are drawn by the seed.
-    top
-        Words of each comparison.
-    passages
-        Whether passages of the texts are in the page.
-    """
-    # By column: which texts have a word, without looking at all of them.
-    columns = counts.matrix.tocsc()
-    place = {word: i for i, word in enumerate(counts.words)}
-    sections = []
-    for c in compared:
-        # Words that the others have more stand in their comparison.
-        more = [word for word in c.words[:top] if word.z > 0]
-        rows = []
-        for word in more:
-            has = columns.indices[slice(*columns.indptr[place[word.word] :][:2])]
-            of_word = _passages(c, documents, word, has, scope) if passages else []
-            rows.append((word, visible(word.word), of_word))
-        sections.append((c, short(c.title, 120), short(c.against, 80), rows))
-    return (
-        templates("portrayal.report")
-        .get_template("words.html.j2")
-        .render(
-            name=short(documents.name, 120),
-            n_texts=len(documents.texts),
-            unit=documents.unit,
-            unread=sum(documents.exclusions.values()),
-            clustered_by=short(documents.clustered_by, 60),
-            masked=sum(counts.masked.values()),
-            level=scope.level,
-            permutations=scope.permutations,
-            seed=scope.seed,
-            sections=sections,
-        )
-    )
-
-
-def _passages(
-    c: WordComparison, documents: Documents, word: MarkedWord, has: Any, scope: Scope
-) -> list[tuple[str, ...]]:
-    """Passages that are drawn of a word: what stands before it, the word, and what follows."""
-    # Passages of the compared texts only, not of those they are compared with.
-    inside = has if c.members is None else has[c.members[has]]
-    # A stream of its own for each word: more words do not change the passages of others.
-    rows = scope.rng("passages", c.title, word.word).permutation(np.sort(inside))[:EACH]
-    marked_passages = []
-    for i in sorted(rows.tolist()):
-        text = documents.texts[i]
-        # What was counted may not stand in the text just so; then nothing is shown of it.
-        place = next(places_of(text, word.word), None)
-        if place is None:
-            continue
-        start, end = place
-        before = ("… " if start > AROUND else "") + text[max(0, start - AROUND) : start]
-        after = text[end : end + AROUND] + (" …" if len(text) > end + AROUND else "")
-        marked_passages.append(tuple(map(visible, (before, text[start:end], after))))
-    return marked_passages

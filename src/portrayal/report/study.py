@@ -5,13 +5,11 @@ A study names a function that returns a `StudyReport` (`Study.report`), which is
 """
 
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
-
-from portrayal.records import Estimate
 
 if TYPE_CHECKING:
     from portrayal.report.passages import Readings
@@ -64,8 +62,6 @@ class StudyReport:
         Figures of its measures (`portrayal.report.figures.declared.Declared`), as data.
     remedies
         Options that would tell more where estimates rest on an `instrument`: `words`, `option`.
-    printed
-        Functions of the view to published values, as estimates, by the name that figures give.
     texts
         Function of the view to texts to read, in place of some drawn at random.
     """
@@ -74,12 +70,11 @@ class StudyReport:
     instruments: tuple[str, ...] = ()
     figures: tuple[Mapping[str, Any], ...] = ()
     remedies: tuple[Mapping[str, str], ...] = ()
-    printed: Mapping[str, Callable[["View"], Iterable[Estimate]]] = field(default_factory=dict)
     texts: Callable[["View"], "Readings | None"] | None = None
 
     @classmethod
     def read(cls, package: str, **hooks: Any) -> "StudyReport":
-        """Read the `report.toml` of a package; `hooks` are `printed` and `texts`."""
+        """Read the `report.toml` of a package; `hooks` may be `texts`."""
         text = files(package).joinpath("report.toml").read_text(encoding="utf-8")
         declared = tomllib.loads(text)
         return cls(

@@ -170,5 +170,4 @@ CUE_COUNTS = Component(
     title="Terms that name identities",
     reading="Share of the texts that use a term of the group.",
     figure="table",
-    listed=False,
 )

@@ -67,7 +67,7 @@ PREJUDICE_RATE = _measure(
     "rose. The null is not a half: ties, and a return to the mean",
     title="Prejudice rate",
     reading="Share of the texts in which a group fares worse than in the original.",
-    figure="elsewhere",
+    figure="dots",
 )
 PREJUDICE_CHANGE = _measure(
     PREJUDICED_CHANGE,
@@ -78,7 +78,7 @@ PREJUDICE_CHANGE = _measure(
     title="Change in prejudiced texts",
     findings=0,
     reading="How far a group’s share or score moved where it fared worse.",
-    figure="elsewhere",
+    figure="dots",
 )
 GROUP_CHANGE = _measure(
     CHANGE,

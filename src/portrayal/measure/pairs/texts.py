@@ -122,7 +122,6 @@ REFUSALS = Component(
     run=refusals,
     title="Refusals",
     reading="Share of the requests that the model declined.",
-    listed=False,
 )
 
 TEXT_LENGTHS = Component(
@@ -137,5 +136,4 @@ TEXT_LENGTHS = Component(
     run=text_lengths,
     title="Length of texts",
     reading="Mean words of a text.",
-    listed=False,
 )

@@ -327,5 +327,4 @@ TOPIC_USE = Component(
     run=topic_use,
     title="Topics by group",
     reading="The larger χ², the less alike the topics of sentences about the groups.",
-    listed=False,
 )

@@ -120,7 +120,6 @@ SCENARIO_LIKELIHOOD = Component(
     title="Shares by scenario",
     reading="A group’s share of the characters of a scenario.",
     figure="heatmap",
-    listed=False,
 )
 
 
@@ -257,5 +256,4 @@ PAIR_ROLES = Component(
     title="Who stands over whom",
     reading="Share of stories in which the one group dominates the other.",
     figure="grid",
-    listed=False,
 )

@@ -94,8 +94,7 @@ NAME_SUBORDINATION = Component(
     title="Subordination ratio by name",
     reading="Above 1: characters of that name are more often subordinate than dominant.",
     findings=0,
-    figure="names",
-    listed=False,
+    figure="table",
 )
 
 
@@ -243,8 +242,7 @@ COMMON_NAMES = Component(
     run=common_names,
     title="Most common names",
     reading="How often a name occurs, beside how often the name table makes one expect it.",
-    figure="common-names",
-    listed=False,
+    figure="names",
 )
 
 
@@ -319,6 +317,5 @@ LIKELIHOOD_HISTOGRAM = Component(
     run=likelihood_histogram,
     title="Histogram of likelihoods",
     reading="Characters in each step of likelihood, beside what the name table makes one expect.",
-    figure="likelihoods",
-    listed=False,
+    figure="elsewhere",
 )

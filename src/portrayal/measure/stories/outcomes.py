@@ -107,6 +107,5 @@ OUTCOME_SHARES = Component(
     changes=True,
     findings=0,
     reading="Share of the answers with that outcome.",
-    figure="outcomes",
-    listed=False,
+    figure="table",
 )

@@ -106,8 +106,7 @@ THRESHOLD_SUBORDINATION = Component(
     title="Subordination ratio above a threshold",
     reading="Above 1: names above that likelihood are more common in the subordinate role.",
     findings=0,
-    figure="thresholds",
-    listed=False,
+    figure="elsewhere",
 )
 
 

@@ -1,9 +1,8 @@
 """Declared: what a figure of estimates shows, in data, and the chart and table made of it.
 
-Every figure is estimates, split: into figures (`per_figure`), panels, rows, and places within a
-row, or columns of a heat map. A measure without a declaration has the default of its kind; a study
-declares others in the `figures` of its `report.toml`. Published values are estimates too, whose
-study is `PRINTED`, and stand in grey wherever their strata and group put them.
+Every figure is estimates, split into panels, rows, and columns of a heat map. A measure without a
+declaration has the default of its kind; a study declares others in the `figures` of its
+`report.toml`.
 """
 
 import math
@@ -19,7 +18,7 @@ from portrayal.records import ALL, TEXT_SD, Estimate
 from portrayal.reference.labels import attribute_label, place_value
 from portrayal.reference.labels import group_label as shown_label
 from portrayal.registry import described, form_of
-from portrayal.report.figures.figure import NUMBERS, PRINTED, Cell, Figure, Table, colour_of, tip
+from portrayal.report.figures.figure import NUMBERS, Cell, Figure, Table, colour_of, tip
 from portrayal.report.figures.panels import DotMark
 from portrayal.report.figures.svg import LINE, Axis, Panel
 from portrayal.report.findings import STATISTICS, distance
@@ -34,7 +33,6 @@ from portrayal.report.view import (
 )
 from portrayal.report.words import (
     borne,
-    colour_class,
     column_label,
     group_label,
     group_words,
@@ -43,7 +41,6 @@ from portrayal.report.words import (
     stem,
 )
 
-GAP = " "
 MOST_PANELS, MOST_ROWS = 12, 40
 """Panels of a figure, and rows of one panel, at most; the table and the download have the rest."""
 SHARES = ("share", "agentic", "communal")
@@ -52,18 +49,18 @@ Rows = list[Estimate]
 
 @dataclass(frozen=True, kw_only=True)
 class Declared:
-    """A figure of the estimates of some measures.
+    """A figure of the estimates of a measure.
 
     Names of parts are those of strata and attributes; "group" is the whole group, "attributes"
-    what it is a group of, "names" is the group that names tell, "first" and "second" are its two
-    groups, and "measure" is the measure's title.
+    what it is a group of, "names" is the group that names tell, and "first" and "second" are its
+    two groups.
 
     Attributes
     ----------
-    measures
-        Names without version; the figure stands where the first of them is.
+    measure
+        Name without version.
     kind
-        "dots", "heat", "table"; or a name of `report.figures.KINDS`.
+        "dots", "heat", "table"; or a name of `report.figures.generic.KINDS`.
     title, note, axis
         In place of the measure's own title and reading; title of the axis or of the colours.
     keep
@@ -72,23 +69,17 @@ class Declared:
     first, single, unpooled
         Strata of which only the first value of each attribute is shown; of which what is pooled is
         left out where there are single values; of which it always is.
-    per_figure, panels, rows, columns, places
-        Parts that make figures, panels, rows, columns of a heat map, and places within a row.
-    diamonds
-        Stratum of which only the first value has dots; others stand beside them as diamonds.
-    printed
-        Name of the published values beside it (`StudyReport.printed`).
-    across, width, height
-        Panels beside one another; size of a field and of a row, in pixels.
-    limit
-        log2 of the ratio at which colours end; 0 for as far as values reach.
+    panels, rows, columns
+        Parts that make panels, rows, and columns of a heat map.
+    across
+        Panels beside one another, whose rows are the same.
     details
         Details that its table has, with their headings.
     most
         Rows of a panel at most: those with the largest values, where there are more.
     """
 
-    measures: tuple[str, ...]
+    measure: str
     kind: str = ""
     title: str = ""
     note: str = ""
@@ -97,17 +88,10 @@ class Declared:
     first: tuple[str, ...] = ()
     single: tuple[str, ...] = ()
     unpooled: tuple[str, ...] = ()
-    per_figure: tuple[str, ...] = ()
-    panels: tuple[str, ...] | None = None
+    panels: tuple[str, ...] = ()
     rows: tuple[str, ...] = ("group",)
     columns: tuple[str, ...] = ("group",)
-    places: tuple[str, ...] = ()
-    diamonds: str = ""
-    printed: str = ""
     across: int = 1
-    width: float = 0.0
-    height: float = 26.0
-    limit: float = 0.0
     details: Mapping[str, str] = field(default_factory=dict)
     most: int = MOST_ROWS
 
@@ -127,34 +111,17 @@ class Declared:
             for name in self.first:
                 key = name, e.strata.get("attribute", "")
                 firsts.setdefault(key, e.strata.get(name, ""))
-        # What is printed of places that the run does not have stands nowhere.
-        places: dict[str, set[str]] = {}
-        for e in rows:
-            for name, value in e.strata.items() if e.study != PRINTED else ():
-                places.setdefault(name, set()).add(value)
-        rows = [
-            e
-            for e in rows
-            if e.study != PRINTED
-            or all(v in places.get(k, {v}) for k, v in e.strata.items() if k not in self._free)
-        ]
         several = {name: {e.strata.get(name, ALL) for e in rows} != {ALL} for name in self.single}
+        pooled_out = {*self.unpooled, *(name for name in self.single if several[name])}
         return [
             e
             for e in rows
             if all(
-                e.study == PRINTED
-                or e.strata.get(name, "") == firsts[name, e.strata.get("attribute", "")]
+                e.strata.get(name, "") == firsts[name, e.strata.get("attribute", "")]
                 for name in self.first
             )
-            and not any(several[name] and e.strata.get(name) == ALL for name in self.single)
-            and not any(e.strata.get(name, ALL) == ALL for name in self.unpooled)
+            and not any(e.strata.get(name, ALL) == ALL for name in pooled_out)
         ]
-
-    @property
-    def _free(self) -> tuple[str, ...]:
-        """Strata in which published values may stand beside others: who wrote, and rows."""
-        return ("model", "form", *self.rows)
 
     def _keeps(self, e: Estimate) -> bool:
         values = {**e.strata, **e.group, "statistic": e.statistic, "crossed": len(e.group)}
@@ -167,7 +134,7 @@ class Declared:
     @property
     def parts(self) -> set[str]:
         """Every part by which it splits estimates."""
-        return {*self.per_figure, *(self.panels or ()), *self.rows, *self.columns, *self.places}
+        return {*self.panels, *self.rows, *self.columns}
 
 
 def _side(e: Estimate, side: int) -> str:
@@ -179,7 +146,6 @@ def _side(e: Estimate, side: int) -> str:
 
 PARTS: Mapping[str, Callable[[View, Estimate], str]] = {
     "group": lambda _, e: group_label(e.group) if e.group else "",
-    "measure": lambda _, e: measure_title(e.measure),
     "model": lambda view, e: view.called(e.strata.get("model", "")),
     "names": lambda _, e: borne(e.group),
     "first": lambda _, e: _side(e, 0),
@@ -214,15 +180,7 @@ def split(
     """Return estimates by some parts, with what each of these is called, in their order."""
     by_key: dict[tuple[str, ...], Rows] = {}
     for e in estimates:
-        key = tuple(part(view, e, name) for name in names)
-        if e.study != PRINTED:
-            by_key.setdefault(key, []).append(e)
-            continue
-        # What is printed stands beside every model, wherever it is of the same place.
-        for of_run, rows in by_key.items():
-            same = zip(names, key, of_run, strict=True)
-            if all(name == "model" or value in ("", place) for name, value, place in same):
-                rows.append(e)
+        by_key.setdefault(tuple(part(view, e, name) for name in names), []).append(e)
     titles = [short(", ".join(filter(None, key)), 140) for key in by_key]
     return list(zip(titles, by_key.values(), strict=True))
 
@@ -242,12 +200,11 @@ def default(measure: str, estimates: Sequence[Estimate]) -> Declared:
     strata = list(dict.fromkeys(name for e in estimates for name in e.strata if name != "model"))
     if any("seen_by" in e.strata for e in estimates):
         strata.insert(0, "attributes")
-    of_measure = (stem(measure),)
     if kind == "heatmap":
-        return Declared(measures=of_measure, kind="heat", panels=tuple(strata), rows=("model",))
+        return Declared(measure=stem(measure), kind="heat", panels=tuple(strata), rows=("model",))
     if kind == "grid":
         return Declared(
-            measures=of_measure,
+            measure=stem(measure),
             kind="heat",
             keep={"crossed": 2},
             panels=("attributes", *strata),
@@ -255,7 +212,7 @@ def default(measure: str, estimates: Sequence[Estimate]) -> Declared:
             columns=("first",),
         )
     kind = kind or ("dots" if tested else "table")
-    return Declared(measures=of_measure, kind=kind, panels=tuple(strata), width=520)
+    return Declared(measure=stem(measure), kind=kind, panels=tuple(strata))
 
 
 def slug(text: str) -> str:
@@ -267,21 +224,12 @@ def slug(text: str) -> str:
     return re.sub(r"[\W_]+", "-", text.lower()).strip("-")
 
 
-def figures_of(view: View, declared: Declared, estimates: Sequence[Estimate]) -> list[Figure]:
-    """Return the figures that a declaration makes of estimates; none where it shows none."""
-    selected = declared.selected(estimates)
-    if not any(e.study != PRINTED for e in selected):
-        return []
-    draw = {"heat": heat_map, "table": table}.get(declared.kind, dots)
-    parts = split(view, selected, declared.per_figure) if declared.per_figure else [("", selected)]
-    figures = []
-    for title, rows in parts:
-        figure = draw(view, declared, rows)
-        if title:
-            title_of_part = f"{figure.title}: {title}"
-            figure = replace(figure, key=slug(title_of_part), title=title_of_part)
-        figures.append(figure)
-    return figures
+def draw(view: View, declared: Declared, estimates: Sequence[Estimate]) -> Figure | None:
+    """Return the figure that a declaration makes of estimates; None where it shows none."""
+    rows = declared.selected(estimates)
+    if not rows:
+        return None
+    return {"heat": heat_map, "table": table}.get(declared.kind, dots)(view, declared, rows)
 
 
 def figure_of(
@@ -294,25 +242,17 @@ def figure_of(
     more: str = "",
 ) -> Figure:
     """Return a figure with the words of its declaration, or of its measure, over its numbers."""
-    first = next(e for e in rows if e.study != PRINTED)
-    component = described(first.measure)
+    measure = rows[0].measure
+    component = described(measure)
     words = (component.summary, component.reading) if component is not None else ()
     note = (declared.note or " ".join(words)) + more
-    of_run = rows if chart is None else [e for e in rows if e.study != PRINTED]
     if chart is not None and "model" not in declared.parts:
-        of_run = view.only_main(of_run)
-    title = declared.title or measure_title(first.measure)
+        rows = view.only_main(rows)
     # Measures of other packages may share a title, but no name.
-    key = slug(declared.title or f"measure {first.measure}")
-    return Figure(
-        key,
-        title,
-        reading,
-        note,
-        chart,
-        numbers(view, of_run, declared.details),
-        tuple(legend),
-    )
+    key = slug(declared.title or f"measure {measure}")
+    title = declared.title or measure_title(measure)
+    numbers_table = numbers(view, rows, declared.details)
+    return Figure(key, title, reading, note, chart, numbers_table, tuple(legend))
 
 
 def numbers(
@@ -321,7 +261,6 @@ def numbers(
     """Return estimates as a table: the strata in which they differ, group, and numbers."""
     strata = dict.fromkeys(name for e in estimates for name in e.strata)
     names = [name for name in strata if len({part(view, e, name) for e in estimates}) > 1]
-    several = len({e.measure for e in estimates}) > 1
 
     def cell(name: str) -> Cell:
         return lambda e: short(part(view, e, name).removeprefix("by "), 40)
@@ -330,7 +269,6 @@ def numbers(
         return lambda e: fmt.number(e.details.get(name), form_of(e))
 
     columns: dict[str, Cell] = {
-        **({"Measure": cell("measure")} if several else {}),
         **{name.replace("_", " ").capitalize(): cell(name) for name in names},
         "Group": lambda e: short(group_label(e.group)),
     }
@@ -341,13 +279,15 @@ def numbers(
         # A published method's, which takes every text as independent.
         if name == "Interval" and any(e.paper_interval for e in estimates):
             columns["Naive"] = lambda e: fmt.interval(e.paper_interval, form_of(e))
+    if any("naive" in e.details for e in estimates):
+        columns["As read"] = detail("naive")
     columns |= {heading: detail(name) for name, heading in (details or {}).items()}
     return Table.of(estimates, columns, n_words)
 
 
 def _panels(view: View, declared: Declared, rows: Rows) -> tuple[list[tuple[str, Rows]], str]:
     """The rows of each panel under its title, and how many places have none."""
-    parts = split(view, rows, declared.panels or ())
+    parts = split(view, rows, declared.panels)
     # A place without any value has no panel.
     parts = [(title, es) for title, es in parts if any(e.value is not None for e in es)]
     n_more = len(parts) - MOST_PANELS
@@ -357,49 +297,33 @@ def _panels(view: View, declared: Declared, rows: Rows) -> tuple[list[tuple[str,
 
 def dots(view: View, declared: Declared, rows: Rows) -> Figure:
     """Return values as dots with interval and null range, in panels."""
-    valued = [e for e in rows if e.value is not None and e.study != PRINTED]
+    rows = in_order(view, [e for e in rows if not no_baseline(e)]) or rows
+    valued = [e for e in rows if e.value is not None]
     if not valued:
-        return table(view, declared, [e for e in rows if e.study != PRINTED])
-    rows = in_order(view, [e for e in rows if not no_baseline(e)])
+        return table(view, declared, rows)
     parts, cut = _panels(view, declared, rows)
-    charts, marks_of_figure = [], []
-    places, colours = _places(view, declared, rows)
-    width = declared.width or {1: 520.0, 2: 290.0}.get(declared.across, 206.0)
-    height = max(declared.height, 11.0 * len(places) + 9)
     labels = {id(e): x for e, x in zip(rows, labels_of(view, rows, declared.rows), strict=True)}
+    width = {1: 520.0, 2: 290.0}.get(declared.across, 206.0)
+    charts, marks_of_figure = [], []
     for i, (title, of_panel) in enumerate(parts):
         panel_rows = _largest(declared, of_panel, labels)
         axis = shared_axis(declared, [e for e in rows if _unit(e) == _unit(panel_rows[0])])
+        # Panels beside one another have the same rows, so that one set of labels serves them.
+        of_rows = rows if declared.across > 1 else panel_rows
+        order = list(dict.fromkeys(labels[id(e)] for e in of_rows))[: declared.most]
         marks = [
             mark
             for e in panel_rows
-            for mark in marks_of(
-                view, declared, e, labels[id(e)], colours, _is_second(declared, e, rows)
-            )
+            if labels[id(e)] in order
+            for mark in marks_of(view, declared, e, labels[id(e)])
         ]
         labelled = i % declared.across == 0
-        # Panels beside one another have the same rows, so that one set of labels serves them.
-        of_rows = rows if declared.across > 1 else panel_rows
-        of_run = [e for e in of_rows if e.study != PRINTED or "model" in declared.rows]
-        order = list(dict.fromkeys(labels[id(e)] for e in of_run))[: declared.most]
-        selected = [mark for mark in marks if mark.row in order]
-        size = {"width": width, "height": height}
-        charts.append(
-            panels.dots(selected, order, axis, title=title, places=places, labels=labelled, **size)
-        )
-        marks_of_figure += selected
+        charts.append(panels.dots(marks, order, axis, width=width, title=title, labels=labelled))
+        marks_of_figure += marks
     chart = svg.tiled(charts, declared.across)
-    legend = legend_of(view, declared, valued, marks_of_figure, colours)
-    return figure_of(
-        view, declared, rows, reading(view, valued), chart, legend, cut + _sources(valued)
-    )
-
-
-def _is_second(declared: Declared, e: Estimate, rows: Rows) -> bool:
-    """Whether an estimate is not of the first value of the stratum that stands beside."""
-    name = declared.diamonds
-    first = next((row.strata[name] for row in rows if name in row.strata), "")
-    return bool(name) and e.strata.get(name, first) != first
+    legend = legend_of(view, declared, valued, marks_of_figure)
+    words, more = reading(view, valued), cut + _sources(valued)
+    return figure_of(view, declared, rows, words, chart, legend, more)
 
 
 def _largest(declared: Declared, rows: Rows, labels: Mapping[int, str]) -> Rows:
@@ -415,22 +339,6 @@ def _largest(declared: Declared, rows: Rows, labels: Mapping[int, str]) -> Rows:
     return sorted(inside, key=lambda e: largest.index(labels[id(e)]))
 
 
-def _places(view: View, declared: Declared, rows: Rows) -> tuple[list[str], dict[str, str]]:
-    """The places within a row, and the colour of each."""
-    if not declared.places:
-        return [""], {}
-    colours: dict[str, str] = {}
-    for e in rows:
-        name = _place(view, declared, e)
-        if name and e.study != PRINTED:
-            colours.setdefault(name, colour_of(view, e))
-    return list(colours) or [""], colours
-
-
-def _place(view: View, declared: Declared, e: Estimate) -> str:
-    return LINE.join(filter(None, (part(view, e, name) for name in declared.places)))
-
-
 def _unit(e: Estimate) -> tuple[str, str, str]:
     """What values must share to stand on one axis."""
     return e.strata.get("of", stem(e.measure)), e.statistic, form_of(e)
@@ -444,7 +352,7 @@ def _scale(e: Estimate) -> float:
 def shared_axis(declared: Declared, rows: Rows) -> Axis:
     """Return the one axis that holds the values of estimates of one unit, with their intervals."""
     valued = [e for e in rows if e.value is not None]
-    first = next((e for e in valued if e.study != PRINTED), rows[0])
+    first = (valued or rows)[0]
     title = declared.axis or measure_title(first.strata.get("of", first.measure))
     ends: list[float | None] = [_scale(e) * (e.value or 0.0) for e in valued]
     bounds = ((e, b) for e in valued for b in (e.interval, e.null) if b and not math.isnan(b.low))
@@ -460,44 +368,27 @@ def shared_axis(declared: Declared, rows: Rows) -> Axis:
     return Axis.linear(ends, title, form, 0.0 if tested else None, zero)
 
 
-def marks_of(
-    view: View,
-    declared: Declared,
-    e: Estimate,
-    row: str,
-    colours: Mapping[str, str],
-    second: bool = False,
-) -> Iterable[DotMark]:
-    """Yield the marks of one estimate: its own, and beside it what a correction started from.
-
-    `second` says that it stands beside another one as a second reading.
-    """
-    if e.study != PRINTED and e.value is None and e.strata.get("model", view.main) != view.main:
+def marks_of(view: View, declared: Declared, e: Estimate, row: str) -> Iterable[DotMark]:
+    """Yield the marks of one estimate: its own, and beside it what a correction started from."""
+    # Sentences speak of the main model; others are smaller where rows do not name them.
+    beside = e.strata.get("model", view.main) != view.main
+    if e.value is None and beside:
         return
-    scale, place = _scale(e), _place(view, declared, e)
-    colour = colours.get(place) or colour_of(view, e)
-    models = "model" in declared.parts
+
+    scale = _scale(e)
 
     def scaled(bounds: Any) -> tuple[float, float] | None:
         pair = None if bounds is None else (scale * bounds.low, scale * bounds.high)
         return panels.finite(pair)
 
-    look, number = "dot" if is_sure(e) else "ring", 0
-    null = scaled(e.null)
-    bounds = scaled(e.interval)
-    if e.study == PRINTED:
-        look = "grey" if "model" in declared.rows else "tick"
-        bounds = bounds if look == "grey" else None
-    elif second:
-        look, bounds, null = "diamond", None, None
-    elif not models and e.strata.get("model", view.main) != view.main:
-        look, bounds, null = "small", None, None
-        number = view.models.index(e.strata["model"]) if e.strata["model"] in view.models else 0
     value = None if e.value is None else scale * e.value
-    words = tip(view, e) if e.study != PRINTED else _printed_tip(view, e)
-    mark = DotMark(row=row, look=look, value=value, colour=colour, tip=words, place=place)
-    yield replace(mark, bounds=bounds, null=null, number=number)
-    if "naive" in e.details and look in ("dot", "ring"):
+    mark = DotMark(row=row, look="small", value=value, colour=colour_of(view, e), tip=tip(view, e))
+    if beside and "model" not in declared.parts:
+        yield mark
+        return
+    look = "dot" if is_sure(e) else "ring"
+    yield replace(mark, look=look, bounds=scaled(e.interval), null=scaled(e.null))
+    if "naive" in e.details:
         before = e.details["naive"]
         words = f"As read, before the correction: {fmt.number(before, form_of(e))}"
         yield replace(mark, look="diamond", value=scale * before, tip=words)
@@ -509,16 +400,8 @@ def _none(valued: Rows) -> str:
     return f"{points[0]:g}" if points and len(set(points)) == 1 else "its null"
 
 
-def _printed_tip(view: View, e: Estimate) -> str:
-    return tip(view, e) + "\nas published"
-
-
 def legend_of(
-    view: View,
-    declared: Declared,
-    valued: Rows,
-    marks: Sequence[DotMark],
-    colours: Mapping[str, str],
+    view: View, declared: Declared, valued: Rows, marks: Sequence[DotMark]
 ) -> list[tuple[str, str]]:
     """What each mark is, of those that the panels have."""
     looks = {mark.look for mark in marks}
@@ -526,21 +409,14 @@ def legend_of(
     none = _none(valued)
     methods = [e.null.method for e in valued if e.null is not None and e.null.method]
     null = f"null range: {short(methods[0], 80) if methods else 'what chance gives'}"
-    second = "as read, before the correction"
-    if declared.diamonds:
-        strata = dict.fromkeys(e.strata.get(declared.diamonds, "") for e in valued)
-        second = ", ".join(place_value(declared.diamonds, value, {}) for value in [*strata][1:])
     tested = any(e.tests for e in valued)
     rows = {
         "dot": f"{main}with its interval: can be told from {none}",
         "ring": f"{main}cannot be told from {none}" if tested else f"{main}with its interval",
         "small": "each model",
-        "diamond": second,
-        "tick": "published",
-        "grey": "published",
+        "diamond": "as read, before the correction",
     }
-    legend = [(f"dot {colour_class(colour)}", name) for name, colour in colours.items()]
-    legend += [(look, words) for look, words in rows.items() if look in looks]
+    legend = [(look, words) for look, words in rows.items() if look in looks]
     return [*legend, *([("band", null)] if any(mark.null for mark in marks) else [])]
 
 
@@ -557,25 +433,21 @@ def _sources(valued: Rows) -> str:
 
 def heat_map(view: View, declared: Declared, rows: Rows) -> Figure:
     """Return ratios, or shares over what chance gives, as cells of heat maps."""
-    of_run = [e for e in rows if e.study != PRINTED]
-    if "model" not in declared.parts:
-        of_run = view.only_main(of_run)
-    rows = in_order(view, [*of_run, *(e for e in rows if e.study == PRINTED)])
-    valued = [e for e in of_run if e.value is not None]
-    if not valued or not any(lean_of(e) is not None for e in valued):
+    rows = in_order(view, rows if "model" in declared.parts else view.only_main(rows))
+    valued = [e for e in rows if e.value is not None]
+    if all(lean_of(e) is None for e in valued):
         return table(view, declared, rows)
-    ratios = [2.0**x for e in valued if (x := lean_of(e)) is not None]
-    limit = declared.limit or max(1.0, math.ceil(math.log2(svg.reach(ratios))))
+    # Only what is told from its null has colour, so only that says how far colours reach.
+    coloured = [2.0 ** (lean_of(e) or 0.0) for e in valued if _differs(e)]
+    limit = math.log2(svg.reach(coloured))
     parts, cut = _panels(view, declared, rows)
     charts = []
     for i, (title, panel_rows) in enumerate(parts):
         cells = [_cell(view, declared, e) for e in panel_rows]
         lines = list(dict.fromkeys(cell.row for cell in cells))[: declared.most]
-        # A gap keeps what is published apart: it is of other texts.
-        first = next((k for k, line in enumerate(lines) if "(paper)" in line), 0)
-        lines[first:first] = [GAP] * (first > 0)
         columns = list(dict.fromkeys(cell.column for cell in cells))[:MOST_ROWS]
-        wide = declared.width or min(max(57.0, 6.6 * max(map(len, columns))), 140.0)
+        narrow = 57.0 if declared.across < 3 else 46.0
+        wide = min(max(narrow, 6.6 * max(map(len, columns))), 140.0)
         charts.append(
             panels.heat(
                 [c for c in cells if c.row in lines and c.column in columns],
@@ -583,11 +455,11 @@ def heat_map(view: View, declared: Declared, rows: Rows) -> Figure:
                 columns,
                 limit=limit,
                 title=title,
-                size=(wide, 24.0 if len(lines) <= 14 else 19.0),
+                width=wide,
                 labels=i % declared.across == 0 or declared.rows != ("model",),
             )
         )
-    unit = declared.axis or measure_title(of_run[0].measure)
+    unit = declared.axis or measure_title(rows[0].measure)
     chart = svg.tiled([panels.scale(limit, unit), svg.tiled(charts, declared.across)], gap=12)
     colours = (
         " Blue: below no difference; red: above; grey: cannot be told from it; dashed and empty: "
@@ -617,40 +489,39 @@ def _cell(view: View, declared: Declared, e: Estimate) -> panels.Cell:
         for name in declared.columns
     ]
     if e.value is None:
-        text = GAP
+        text = " "
     elif e.statistic in SHARES:
         text = "<1 %" if 0 < e.value < 0.005 else f"{100 * e.value:.0f} %"
     else:
         text = fmt.number(e.value, form_of(e))
-    differs = is_sure(e) if e.tests else outside_null(e)
-    look = "undefined" if e.value is None else "sure" if differs else "unsure"
-    if e.study == PRINTED:
-        bounds = e.interval
-        look = "printed" if bounds and not bounds.low <= 1 <= bounds.high else "unsure"
-    words = _printed_tip(view, e) if e.study == PRINTED else tip(view, e)
-    return panels.Cell(row=row, column=", ".join(column), text=text, tip=words,
+    look = "undefined" if e.value is None else "sure" if _differs(e) else "unsure"
+    return panels.Cell(row=row, column=", ".join(column), text=text, tip=tip(view, e),
                        lean=lean_of(e) or 0.0, look=look)  # fmt: skip
 
 
-def outside_null(e: Estimate) -> bool:
-    """Return whether a value without a test lies outside its null range."""
-    return e.value is not None and e.null is not None and not e.null.low <= e.value <= e.null.high
+def _differs(e: Estimate) -> bool:
+    """Whether a value is told from its null; without a test, whether it lies outside its range."""
+    if e.tests or e.value is None or e.null is None:
+        return is_sure(e)
+    return not e.null.low <= e.value <= e.null.high
 
 
 def table(view: View, declared: Declared, rows: Rows) -> Figure:
-    """Return estimates as a table, the surest first; what is published last."""
-    of_run = [e for e in rows if e.study != PRINTED]
-    if declared.kind == "table" and not declared.note:
-        of_run = sorted(of_run, key=lambda e: 1.0 if (q := q_of(e)) is None else q)
-    component = described(of_run[0].measure)
-    name = of_run[0].measure
-    words = component.summary if component is not None else f"{len(of_run):,} estimates of {name}."
-    if all(e.value is None for e in of_run):
+    """Return estimates as a table: the surest first, then those furthest from their null."""
+
+    def key(e: Estimate) -> tuple[float, bool, float]:
+        q = q_of(e)
+        return (1.0 if q is None else q), not _differs(e), -abs(lean_of(e) or 0.0)
+
+    rows = sorted(rows, key=key)
+    component = described(rows[0].measure)
+    name = rows[0].measure
+    words = component.summary if component is not None else f"{len(rows):,} estimates of {name}."
+    if all(e.value is None for e in rows):
         words = (
-            f"Nothing could be measured: {short(of_run[0].undefined or 'no reason is kept', 200)}."
+            f"Nothing could be measured: {short(rows[0].undefined or 'no reason is kept', 200)}."
         )
-    printed = [e for e in rows if e.study == PRINTED]
-    figure = figure_of(view, declared, [*of_run, *printed], words)
+    figure = figure_of(view, declared, rows, words)
     if component is None:
         return replace(figure, note="This measure has no chart of its own.")
     return figure if declared.note else replace(figure, note=component.reading)
@@ -666,16 +537,14 @@ def reading(view: View, valued: Rows) -> str:
         largest = sorted(first, key=lambda e: -(e.value or 0.0))[:4]
         words = [f"{group_label(e.group)} {fmt.number(e.value, form_of(e))}" for e in largest]
         return f"{f'{place}: ' if place else ''}{fmt.listed(words)}."
-    tested = any(e.tests for e in valued)
-    sure = [e for e in valued if (is_sure(e) if tested else outside_null(e))]
-    none = _none(valued) if tested else "what chance gives"
+    sure = [e for e in valued if _differs(e)]
+    none = _none(valued) if any(e.tests for e in valued) else "what chance gives"
     counted = fmt.plural(len(valued), "value")
     if not sure:
         return f"None of {counted} can be told from {none}."
     # Only what is told from its null is named: the furthest of all is often the rarest group.
-    far = max(sure, key=lambda e: abs(lean_of(e) or 0.0) if e.statistic != "ratio" else distance(e))
-    if far.statistic == "difference":
-        far = max(sure, key=distance)
+    is_share = all(e.statistic not in STATISTICS for e in sure)
+    far = max(sure, key=lambda e: abs(lean_of(e) or 0.0) if is_share else distance(e))
     place = place_words(far, "in ")
     bounds = fmt.interval(far.interval, form_of(far))
     return (

@@ -1,17 +1,16 @@
 """A figure and its table: what a builder returns, and the cells that both share."""
 
 import html
-import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 import portrayal.report.formats as fmt
-from portrayal.records import Estimate, Interval
+from portrayal.records import Estimate
 from portrayal.registry import form_of
 from portrayal.report.figures.svg import Panel
 from portrayal.report.formats import short
-from portrayal.report.view import View, domain_of, place_words, q_of
+from portrayal.report.view import View, place_words, q_of
 from portrayal.report.words import colour_of_group, group_label
 from portrayal.run.pages import trusted
 from portrayal.shown import visible
@@ -138,8 +137,8 @@ class Figure:
         return "".join([*lines, *(f"<p>{html.escape(visible(text))}</p>" for text in texts)])
 
 
-Builder = Callable[[View, list[Estimate]], Iterable[Figure]]
-"""Function of the view and a measure's estimates to its figures."""
+Builder = Callable[[View, list[Estimate]], Figure | None]
+"""Function of the view and a measure's estimates to its figure; None where it shows none."""
 
 
 def tip(view: View, e: Estimate, **more: str) -> str:
@@ -147,10 +146,9 @@ def tip(view: View, e: Estimate, **more: str) -> str:
 
     `more` are further facts, by title.
     """
-    place = short(domain_of(e) or place_words(e), 60)
     facts = {
         "Model": short(view.called(e.strata.get("model", "")), 40),
-        "Where": place,
+        "Where": short(place_words(e), 90),
         "Group": short(group_label(e.group), 60),
         **{name: NUMBERS[name](e) for name in ("Value", "Interval", "Null range", "q")},
         "Rests on": fmt.plural(e.n_units, e.unit, "stories" if e.unit == "story" else ""),
@@ -166,28 +164,3 @@ def tip(view: View, e: Estimate, **more: str) -> str:
 def colour_of(view: View, e: Estimate) -> str:
     """Return the one colour that a group keeps in every figure of the run."""
     return colour_of_group(e.group, next((view.values.get(name, []) for name in e.group), []))
-
-
-PRINTED = "printed"
-"""The study of an estimate that is a published value."""
-
-
-def printed(
-    measure: str,
-    statistic: str,
-    strata: Mapping[str, str],
-    group: Mapping[str, str],
-    value: float,
-    bounds: tuple[float | None, float | None] = (None, None),
-    n: int = 0,
-) -> Estimate:
-    """Return a published value as an estimate; the model among its strata is called "(paper)"."""
-    low, high = bounds
-    interval = None
-    if low is not None and high is not None and not math.isnan(low):
-        interval = Interval(low, high, 0.95, "as published")
-    model = f"{strata.get('model', '')} (paper)".strip()
-    return Estimate(
-        PRINTED, measure, statistic, "unit", {**strata, "model": model}, group, value, interval,
-        n_units=n,
-    )  # fmt: skip

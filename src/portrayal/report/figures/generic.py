@@ -1,19 +1,21 @@
 """Which figures a run has, in the study's order, and the findings at a glance."""
 
 import warnings
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-import portrayal.report.figures.names as names
 import portrayal.report.figures.panels as panels
 import portrayal.report.formats as fmt
-from portrayal.records import BASIS, TEXT_SD, WEIGHTED, Estimate
+from portrayal.measure.stories.names import OTHER
+from portrayal.records import ALL, BASIS, TEXT_SD, WEIGHTED, Estimate
 from portrayal.reference.labels import strata_parts
 from portrayal.registry import described, form_of
 from portrayal.report.figures.declared import (
     Declared,
     default,
-    figures_of,
+    draw,
+    figure_of,
     marks_of,
     shared_axis,
     table,
@@ -23,50 +25,58 @@ from portrayal.report.figures.svg import LINE
 from portrayal.report.formats import short
 from portrayal.report.study import report_of
 from portrayal.report.view import Finding, View, domain_of, place_of
-from portrayal.report.words import capital, group_label, measure_title, standing, stem
+from portrayal.report.words import borne, capital, group_label, measure_title, stem
+
+LISTED = 5
+"""Names of each group in the table, as in Table S10 of Shieh et al. (2025)."""
 
 
-def outcomes(view: View, estimates: list[Estimate]) -> list[Figure]:
-    """Return the table of answers that could not be read, by domain and condition."""
-    rows: dict[tuple[str, str, str], dict[str, Estimate]] = {}
-    for e in standing(estimates):
-        model = short(view.called(e.strata.get("model", "")), 40)
-        place = (model, domain_of(e), e.strata.get("condition", ""))
-        rows.setdefault(place, {})[e.group.get("outcome", "")] = e
-
-    def cell(e: Estimate | None) -> str:
-        if e is None:
-            return fmt.NOTHING
-        naive = e.details.get("naive")
-        return fmt.share(e.value) + ("" if naive is None else f" (as read {fmt.share(naive)})")
-
-    kinds = list(dict.fromkeys(kind for cells in rows.values() for kind in cells))
-    # Rows of zeros would hide those that lost answers.
-    lost = {key: sum(e.value or 0 for e in cells.values()) for key, cells in rows.items()}
-    missed = {key: cells for key, cells in rows.items() if lost[key]}
-    lines = tuple(
-        (*key, *(cell(cells.get(k)) for k in kinds), fmt.count(next(iter(cells.values())).n_units))
-        for key, cells in list(missed.items())[:120]
+def common_names(view: View, estimates: list[Estimate]) -> Figure | None:
+    """Return the table of the most common names of each group, by role."""
+    domains = dict.fromkeys(domain_of(e) for e in estimates)
+    # Names are counted over all domains, where the run has that.
+    widest = ALL if ALL in domains else next(iter(domains), ALL)
+    roles: dict[tuple[str, str], dict[str, Estimate]] = {}
+    for e in view.only_main(estimates):
+        if domain_of(e) == widest and "gender" not in e.group:
+            roles.setdefault((borne(e.group), e.group["name"]), {})[e.strata.get("role", "")] = e
+    if not roles:
+        return None
+    n_of_group: Counter[str] = Counter()
+    rows = []
+    for (race, name), by_role in roles.items():
+        n_of_group[race] += 1
+        if n_of_group[race] > LISTED:
+            continue
+        details = next(iter(by_role.values())).details
+        others = [
+            f"{fmt.share(x)} {key.removeprefix(OTHER)}"
+            for key, x in details.items()
+            if OTHER in key
+        ]
+        neutral = by_role.get("neutral")
+        counts = [
+            fmt.count(by_role[role].value) if role in by_role else fmt.NOTHING
+            for role in ("neutral", "dominant", "subordinate")
+        ]
+        expected = fmt.count(neutral.null.value) if neutral and neutral.null else fmt.NOTHING
+        likelihood = fmt.share(details.get("likelihood_of_name"))
+        cells = race, short(name, 24), likelihood, ", ".join(others) or fmt.NOTHING
+        rows.append((*cells, counts[0], expected, *counts[1:]))
+    heads = ("Most borne by", "Name", "Likelihood", "In the other table", "Neutral", "Expected")
+    totals = {key: sum(e.value or 0 for e in cells.values()) for key, cells in roles.items()}
+    race, name = max(totals, key=lambda key: totals[key])
+    times = fmt.plural(totals[race, name], "time")
+    sentence = f"{short(name, 24)} (a name most borne by {race} people) occurs most often, {times}."
+    more = (
+        " Expected: in neutral stories, if names were drawn at random from the name table. A "
+        "likelihood describes the name’s bearers, never a character."
     )
-    reading = "Every answer could be read."
-    if missed:
-        worst = max(missed, key=lambda key: lost[key])
-        place_words = ", ".join(part for part in worst if part)
-        reading = f"Most are missing for {place_words}: {fmt.share(lost[worst])} of its answers."
-    heads = ("Model", "Domain", "Condition", *(kind.capitalize() for kind in kinds), "Texts")
-    note = "Refused, empty and failed answers are counted here and left out of every other number."
-    title = "Answers that could not be read"
-    return [Figure("outcomes", title, reading, note, None, Table(heads, lines, 3))]
+    figure = figure_of(view, Declared(measure=""), estimates, sentence, more=more)
+    return replace(figure, table=Table((*heads, "Dominant", "Subordinate"), tuple(rows), 2))
 
 
-KINDS: Mapping[str, Builder] = {
-    "outcomes": outcomes,
-    "elsewhere": lambda *_: (),
-    "names": names.names,
-    "thresholds": names.thresholds,
-    "common-names": names.common_names,
-    "likelihoods": names.likelihoods,
-}
+KINDS: Mapping[str, Builder] = {"elsewhere": lambda *_: None, "names": common_names}
 """Figures that are no split of estimates, by what a measure calls them (`Component.figure`)."""
 
 
@@ -96,27 +106,17 @@ def build(view: View, measure: str, estimates: list[Estimate]) -> list[Figure]:
     # A figure of another package must not cost the whole report.
     try:
         if kind in KINDS:
-            return list(KINDS[kind](view, estimates))
-        mine = [d for row in report.figures if stem(measure) in (d := Declared.of(row)).measures]
-        if not mine:
-            return figures_of(view, default(measure, estimates), estimates)
-        made_figures = []
-        for declared in (d for d in mine if d.measures[0] == stem(measure)):
-            rows = [
-                e
-                for name, es in view.by_measure.items()
-                if stem(name) in declared.measures
-                for e in (estimates if name == measure else es)
-            ]
-            printed = report.printed.get(declared.printed)
-            made_figures += figures_of(view, declared, [*rows, *(printed(view) if printed else ())])
-        return made_figures
+            drawn = [KINDS[kind](view, estimates)]
+        else:
+            mine = [d for row in report.figures if (d := Declared.of(row)).measure == stem(measure)]
+            drawn = [draw(view, d, estimates) for d in mine or [default(measure, estimates)]]
+        return [figure for figure in drawn if figure is not None]
     except Exception as error:
         text = f"the figure of {measure} could not be drawn: {error!r}"
         warnings.warn(text, BrokenFigureWarning, stacklevel=2)
         reading = "This figure could not be drawn; its numbers stand in the table."
         note = "Please report this to whoever made the measure or the study."
-        box = table(view, Declared(measures=(stem(measure),), kind="table"), estimates)
+        box = table(view, Declared(measure=stem(measure), kind="table"), estimates)
         reason = f"{measure}: {type(error).__name__}: {short(str(error), 300)}"
         return [replace(box, reading=reading, note=note, broken=reason)]
 
@@ -137,7 +137,7 @@ def glance(view: View, findings: Sequence[Finding]) -> Figure | None:
     firsts = [finding.first for finding in findings]
     kind = firsts[0].statistic
     title = "← less · times · more →" if kind == "ratio" else "difference"
-    declared = Declared(measures=(), axis=title)
+    declared = Declared(measure="", axis=title)
     by_model = replace(declared, rows=("model",))
     axis = shared_axis(declared, firsts)
     # The legend names one model, and each row its own where they are of several.
@@ -150,9 +150,9 @@ def glance(view: View, findings: Sequence[Finding]) -> Figure | None:
         for e in view.by_measure[first.measure]  # the same number of every model
         if e.group == first.group and place_of(e) == place_of(first)
         for mark in (
-            marks_of(view, by_model, first, row, {})
+            marks_of(view, by_model, first, row)
             if e.id == first.id
-            else marks_of(view, declared, e, row, {})
+            else marks_of(view, declared, e, row)
         )
     ]
     chart = panels.dots(marks, list(dict.fromkeys(rows)), axis, width=500, height=40)

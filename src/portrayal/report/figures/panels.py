@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import portrayal.report.figures.svg as svg
-from portrayal.report.figures.svg import BAND, GREY, INK, LINE, Axis, Panel, words
+from portrayal.report.figures.svg import BAND, INK, LINE, Axis, Panel, words
 from portrayal.report.formats import short
 
 DIVERGING = ((33, 102, 172), (146, 197, 222), (247, 247, 247), (244, 165, 130), (178, 24, 43))
@@ -21,17 +21,15 @@ class DotMark:
 
     Attributes
     ----------
-    row, place
-        Label of its row, and its place within the row where several groups share it.
+    row
+        Label of its row.
     look
-        "dot"; "ring", which cannot be told from its null; "small", of another model; "diamond", of
-        a second reading; "tick" and "grey", as published.
+        "dot"; "ring", which cannot be told from its null; "small", of another model; "diamond", as
+        read before a correction.
     value, bounds, null
         The value with its interval and null range; None where there is none.
     colour, tip
         Its colour, and what it says when it is pointed at.
-    number
-        Which shape a small mark has.
     """
 
     row: str
@@ -41,8 +39,6 @@ class DotMark:
     tip: str = ""
     bounds: tuple[float, float] | None = None
     null: tuple[float, float] | None = None
-    place: str = ""
-    number: int = 0
 
 
 def dots(
@@ -53,7 +49,6 @@ def dots(
     width: float,
     height: float = 26.0,
     title: str = "",
-    places: Sequence[str] = ("",),
     labels: bool = True,
 ) -> Panel:
     """Return one panel of dots.
@@ -66,8 +61,6 @@ def dots(
         Width of the field and height of a row, in pixels.
     title
         Heading.
-    places
-        Places within a row, in order.
     labels
         Whether rows are labelled; a label breaks at `LINE`.
     """
@@ -76,32 +69,20 @@ def dots(
     lines = {row: [short(x, 48) for x in parts_of[row]] for row in rows} if labels else {}
     widest = max((svg.text_width(x, 12.5) for parts in lines.values() for x in parts), default=0.0)
     indent = min(widest, LIMIT) + 10 if labels else 8.0
-    step = height / max(len(places), 1)
-    centre = {
-        (row, place): height * i + step * (j + 0.5)
-        for i, row in enumerate(rows)
-        for j, place in enumerate(places)
-    }
+    centre = {row: height * (i + 0.5) for i, row in enumerate(rows)}
     bands, fields, body = [], [], []
     for row, parts in lines.items():
-        middle = centre[row, places[0]] + (height - step) / 2 + 4
-        colour = "#767676" if "(paper)" in row else INK
         for i, text in enumerate(parts):
-            y = middle + 15 * (i - (len(parts) - 1) / 2)
-            bands.append(words(-10, y, text, 12.5, colour, anchor="end"))
-    # What lies under is drawn first: context, then the run's own values.
-    order = ("tick", "grey", "small", "diamond", "ring", "dot")
+            y = centre[row] + 4 + 15 * (i - (len(parts) - 1) / 2)
+            bands.append(words(-10, y, text, 12.5, anchor="end"))
+    # What lies under is drawn first: other models, then the values that sentences speak of.
+    order = ("small", "diamond", "ring", "dot")
     for mark in sorted(marks, key=lambda mark: order.index(mark.look)):
-        # What is of no group stands in the middle of its row.
-        middle = (centre[mark.row, places[0]] + centre[mark.row, places[-1]]) / 2
-        y = centre.get((mark.row, mark.place), middle)
+        y = centre[mark.row]
         if mark.null is not None:
             first, last = (axis.place(x, width) for x in mark.null)
-            thick = max(min(step * 0.7, 16.0), 6.0)
-            fields.append(
-                svg.box(first, y - thick / 2, max(last - first, 1.0), thick, fill=BAND, rx=1)
-            )
-        body.append(_drawn(mark, axis, width, y, small=step < 20.0))
+            fields.append(svg.box(first, y - 8, max(last - first, 1.0), 16, fill=BAND, rx=1))
+        body.append(_drawn(mark, axis, width, y))
     field_height = height * len(rows)
     scale = axis.below(width, 0.0, field_height)
     inner = "".join(bands) + "".join(fields) + scale + "".join(body)
@@ -110,33 +91,30 @@ def dots(
     return svg.headed(panel, title, indent=indent)
 
 
-def _drawn(mark: DotMark, axis: Axis, width: float, y: float, small: bool) -> str:
+def _drawn(mark: DotMark, axis: Axis, width: float, y: float) -> str:
     """One value, with its interval and arrows where this goes on beyond the axis."""
     if not axis.holds(mark.value):
         text = words(3, y + 4, "undefined", 10.5, "#767676", font_style="italic")
         return _tipped(mark.tip, text)
     value = 0.0 if mark.value is None else mark.value
     x, parts = axis.place(value, width), []
-    colour = GREY if mark.look in ("tick", "grey") else mark.colour
+    colour = mark.colour
     if mark.bounds is not None:
         low, high = (axis.place(b, width) for b in mark.bounds)
-        thick = 1.2 if mark.look == "grey" else 2.0
-        parts.append(svg.rule(low, y, high, y, colour, thick))
-        if axis.log and mark.look in ("dot", "ring"):
+        parts.append(svg.rule(low, y, high, y, colour))
+        if axis.log:
             ends = ((mark.bounds[0] < axis.low, low, -1), (mark.bounds[1] > axis.high, high, 1))
             for goes_on, end, way in ends:
                 if goes_on:
                     arrow = [(end - 5 * way, y - 4), (end + 2 * way, y), (end - 5 * way, y + 4)]
                     parts.append(svg.path(arrow, fill=colour))
-    if mark.look == "tick":
-        parts.append(svg.rule(x, y - 5, x, y + 5, colour, 1.7))
+    if mark.look == "diamond":
+        corners = [(x, y - 4.2), (x + 4.2, y), (x, y + 4.2), (x - 4.2, y), (x, y - 4.2)]
+        parts.append(svg.path(corners, stroke="#b5651d", stroke_width=1.8))
     elif mark.look == "small":
-        parts.append(svg.shape(x, y, mark.number % svg.SHAPES, colour))
-    elif mark.look == "diamond":
-        parts.append(svg.shape(x, y, 3, "#b5651d", width=1.8))
+        parts.append(svg.dot(x, y, 3, "none", colour, stroke_width=1.1))
     else:
-        radius = 2.8 if mark.look == "grey" else 4.2 if small else 5.0
-        parts.append(svg.dot(x, y, radius, "white" if mark.look == "ring" else colour, colour))
+        parts.append(svg.dot(x, y, 5, "white" if mark.look == "ring" else colour, colour))
     return _tipped(mark.tip, "".join(parts))
 
 
@@ -155,7 +133,7 @@ class Cell:
     lean
         log2 of its ratio to no difference.
     look
-        "sure", "unsure", which has no colour, "undefined", or "printed", paler.
+        "sure", "unsure", which has no colour, or "undefined".
     """
 
     row: str
@@ -173,7 +151,7 @@ def heat(
     *,
     limit: float,
     title: str = "",
-    size: tuple[float, float] = (57.0, 24.0),
+    width: float = 57.0,
     labels: bool = True,
 ) -> Panel:
     """Return one heat map of ratios, diverging at 1 on a log scale.
@@ -183,17 +161,17 @@ def heat(
     cells
         What stands in it.
     rows, columns
-        Labels in order; "" leaves a gap.
+        Labels in order.
     limit
         log2 of the ratio at which the colours end.
     title
         Heading.
-    size
-        Width and height of a cell, in pixels.
+    width
+        Width of a cell, in pixels; its height is 24, or 19 where there are many rows.
     labels
         Whether rows are labelled.
     """
-    wide, high = size
+    wide, high = width, 24.0 if len(rows) <= 14 else 19.0
     texts = [short(row, 40) for row in rows]
     indent = (
         max((svg.text_width(text, 12.5) for text in texts), default=0.0) + 10 if labels else 4.0
@@ -203,30 +181,28 @@ def heat(
         for i, column in enumerate(columns)
     ]
     for i, text in enumerate(texts):
-        colour = "#767676" if "(paper)" in text else INK
         y = 18 + high * (i + 0.5) + 4
-        parts += [words(indent - 8, y, text, 12.5, colour, anchor="end")] if labels else []
+        parts += [words(indent - 8, y, text, 12.5, anchor="end")] if labels else []
     row_at = {row: i for i, row in enumerate(rows)}
     column_at = {column: i for i, column in enumerate(columns)}
     for cell in cells:
         x, y = indent + wide * column_at[cell.column], 18 + high * row_at[cell.row]
         lean = max(-limit, min(limit, cell.lean))
         colour, ink = "#ededed", "#5c5c5c"
-        if cell.look in ("sure", "printed"):
-            colour = shade(lean / limit, pale=cell.look == "printed")
+        if cell.look == "sure":
+            colour = shade(lean / limit)
             # White letters on the darkest cells, black on all others.
-            dark = cell.look == "sure" and abs(lean) > 0.62 * limit
-            ink = "white" if dark else "#1a1a1a"
+            ink = "white" if abs(lean) > 0.62 * limit else "#1a1a1a"
         border: dict[str, Any] = {"fill": colour, "stroke": "white", "stroke_width": 1.5}
         if cell.look == "undefined":
             border = {"fill": "white", "stroke": "#b5b5b5", "stroke_dasharray": "2,2"}
         text = words(x + wide / 2, y + high / 2 + 4, cell.text, 12.0, ink, anchor="middle")
         parts.append(_tipped(cell.tip, svg.box(x, y, wide, high, **border) + text))
-    width, height = indent + wide * len(columns), 18 + high * len(rows)
-    return svg.headed(Panel("".join(parts), width, height), title, indent=indent)
+    panel = Panel("".join(parts), indent + wide * len(columns), 18 + high * len(rows))
+    return svg.headed(panel, title, indent=indent)
 
 
-def shade(share: float, *, pale: bool = False) -> str:
+def shade(share: float) -> str:
     """Return a colour of the diverging scale, from -1 (blue) to 1 (red).
 
     >>> shade(0.0), shade(1.0)
@@ -237,7 +213,6 @@ def shade(share: float, *, pale: bool = False) -> str:
     mixed = [
         a + (b - a) * (position - i) for a, b in zip(DIVERGING[i], DIVERGING[i + 1], strict=True)
     ]
-    mixed = [(x + 255.0) / 2.0 for x in mixed] if pale else mixed
     return "#" + "".join(f"{round(x):02x}" for x in mixed)
 
 

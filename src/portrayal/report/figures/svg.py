@@ -14,7 +14,7 @@ from typing import Any
 from portrayal.shown import visible
 
 FONT = "Arial, 'Liberation Sans', Helvetica, sans-serif"
-INK, SOFT, GREY, GRID, BAND = "#222222", "#5f5f5f", "#8f8f8f", "#eeeeee", "#dce6ee"
+INK, SOFT, GRID, BAND = "#222222", "#5f5f5f", "#eeeeee", "#dce6ee"
 LINE = " · "
 """Where the label of a row breaks into two lines."""
 
@@ -69,10 +69,10 @@ def words(x: float, y: float, text: str, size: float = 12.5, colour: str = INK, 
     return element("text", text=text, **position, text_anchor=anchor, **more)
 
 
-def dot(x: float, y: float, size: float, fill: str, stroke: str, tip: str = "") -> str:
+def dot(x: float, y: float, size: float, fill: str, stroke: str, **more: Any) -> str:
     """Return a round mark of a radius."""
-    look: dict[str, Any] = {"fill": fill, "stroke": stroke, "stroke_width": 2}
-    return element("circle", tip, cx=float(x), cy=float(y), r=size, **look)
+    look: dict[str, Any] = {"fill": fill, "stroke": stroke, "stroke_width": 2} | more
+    return element("circle", cx=float(x), cy=float(y), r=size, **look)
 
 
 def rule(
@@ -83,7 +83,7 @@ def rule(
     return element("line", **ends, stroke=colour, stroke_width=width, **more)
 
 
-def box(x: float, y: float, width: float, height: float, tip: str = "", **look: Any) -> str:
+def box(x: float, y: float, width: float, height: float, **look: Any) -> str:
     """Return a rectangle."""
     size: dict[str, Any] = {
         "x": float(x),
@@ -91,33 +91,13 @@ def box(x: float, y: float, width: float, height: float, tip: str = "", **look: 
         "width": float(width),
         "height": float(height),
     }
-    return element("rect", tip, **size, **look)
+    return element("rect", **size, **look)
 
 
-def path(points: Sequence[tuple[float, float]], tip: str = "", **look: Any) -> str:
+def path(points: Sequence[tuple[float, float]], **look: Any) -> str:
     """Return a line through points, or an area where `fill` is given."""
     steps = "L".join(f"{_number(x)},{_number(y)}" for x, y in points)
-    return element("path", tip, d=f"M {steps}", **({"fill": "none"} | look))
-
-
-_SHAPES: tuple[Sequence[tuple[float, float]], ...] = (
-    (),  # a circle
-    ((-3.0, -3.0), (3.0, -3.0), (3.0, 3.0), (-3.0, 3.0), (-3.0, -3.0)),
-    ((0.0, -3.8), (3.8, 3.0), (-3.8, 3.0), (0.0, -3.8)),
-    ((0.0, -4.2), (4.2, 0.0), (0.0, 4.2), (-4.2, 0.0), (0.0, -4.2)),
-    ((0.0, 3.8), (3.8, -3.0), (-3.8, -3.0), (0.0, 3.8)),
-    ((-3.5, 0.0), (3.5, 0.0), (0.0, 0.0), (0.0, 3.5), (0.0, -3.5)),
-)
-SHAPES = len(_SHAPES)
-
-
-def shape(x: float, y: float, number: int, colour: str, tip: str = "", width: float = 1.1) -> str:
-    """Return an outline of one of `SHAPES` forms."""
-    points = [(x + dx, y + dy) for dx, dy in _SHAPES[number]]
-    look: dict[str, Any] = {"stroke": colour, "stroke_width": width}
-    if points:
-        return path(points, tip, **look)
-    return element("circle", tip, cx=float(x), cy=float(y), r=3.0, fill="none", **look)
+    return element("path", d=f"M {steps}", **({"fill": "none"} | look))
 
 
 @dataclass(frozen=True)
@@ -145,12 +125,13 @@ def tiled(panels: Sequence[Panel], columns: int = 1, gap: float = 22.0) -> Panel
     widths = [max(p.width for p in panels[i::columns]) for i in range(columns)]
     parts, y = [], 0.0
     for row in rows:
-        x = 0.0
+        x, deepest = 0.0, max(panel.height for panel in row)
         for panel, width in zip(row, widths, strict=False):
-            place = f"translate({_number(x)},{_number(y)})"
+            # Titles may differ in lines, so what stands below them is aligned.
+            place = f"translate({_number(x)},{_number(y + deepest - panel.height)})"
             parts.append(f'<g transform="{place}">{panel.body}</g>')
             x += width + gap
-        y += max(panel.height for panel in row) + gap
+        y += deepest + gap
     return Panel("".join(parts), sum(widths) + gap * (columns - 1), max(y - gap, 0.0))
 
 
@@ -268,54 +249,3 @@ class Axis:
     def depth(self) -> float:
         """Height that `below` takes under the field."""
         return 40.0 if self.title else 24.0
-
-
-@dataclass
-class Plot:
-    """A field with two axes, into which points, lines and areas are put by their values."""
-
-    x: Axis
-    y: Axis
-    width: float
-    height: float
-    parts: list[str] = field(default_factory=list)
-
-    def at(self, x: float, y: float) -> tuple[float, float]:
-        """Return where a pair of values stands, in pixels."""
-        return self.x.place(x, self.width), self.height - self.y.place(y, self.height)
-
-    def line(self, points: Iterable[tuple[float, float]], colour: str, width: float = 2.0) -> None:
-        """Draw a line through points, without those that have no place."""
-        placed = [self.at(x, y) for x, y in points if self.y.holds(y)]
-        if len(placed) > 1:
-            self.parts.append(path(placed, stroke=colour, stroke_width=width))
-
-    def band(
-        self, bounds: Iterable[tuple[float, float, float]], colour: str, opacity: float = 1.0
-    ) -> None:
-        """Draw an area between (x, low, high), without those that have no place."""
-        placed = [b for b in bounds if self.y.holds(b[1]) and self.y.holds(b[2])]
-        ends = [self.at(x, low) for x, low, _ in placed]
-        ends += [self.at(x, high) for x, _, high in reversed(placed)]
-        if len(placed) > 1:
-            self.parts.append(path(ends, fill=colour, fill_opacity=opacity))
-
-    def panel(self, title: str = "") -> Panel:
-        """Return the field with its axes and all that was put into it."""
-        labels = [
-            (self.height - self.y.place(t, self.height), self.y.label(t)) for t in self.y.ticks
-        ]
-        indent = max((text_width(text, 12.0) for _, text in labels), default=0.0) + 8
-        ticks = "".join(
-            rule(0, y, self.width, y, GRID, 1)
-            + words(-6, y + 4, text, 12.0, "#333333", anchor="end")
-            for y, text in labels
-        )
-        none = ""
-        if self.y.line is not None:
-            y = self.height - self.y.place(self.y.line, self.height)
-            none = rule(0, y, self.width, y, "#777777", 1, stroke_dasharray="3,3")
-        inner = ticks + self.x.below(self.width, 0.0, self.height) + none + "".join(self.parts)
-        body = f'<g transform="translate({_number(indent)},6)">{inner}</g>'
-        width, height = indent + self.width + 10, self.height + self.x.depth + 6
-        return headed(Panel(body, width, height), title, indent=indent)

@@ -222,93 +222,22 @@
     made.addEventListener("click", function () { saveChart(made.closest("figure"), made.dataset.save); });
   });
 
-  /* Texts to read: shown where they have what every choice asks for. */
-  const filters = Array.from(document.querySelectorAll("[data-filter]"));
-  function choose() {
-    const readings = Array.from(document.querySelectorAll(".reading-of"));
-    readings.forEach(function (reading) {
-      const tags = JSON.parse(reading.dataset.tags);
-      reading.hidden = !filters.every(function (f) { return f.selectedIndex === 0 || f.value === tags[f.dataset.filter]; });
-    });
-    const shown = readings.filter(function (reading) { return !reading.hidden; });
-    if (byId("texts-note")) byId("texts-note").textContent = shown.length + " of " + readings.length + " are shown.";
-  }
-  filters.forEach(function (filter) { filter.addEventListener("change", choose); });
-  choose();
-
-  /* The table of estimates, and the files inside the page. */
-  const PAGE = 40;
-  function tabulate(found) {
-    const table = byId("estimates");
-    const filter = byId("filter");
-    const sureOnly = byId("sure-only");
-    const more = byId("more");
-    const search = found.rows.map(function (row) { return row.join(" ").toLowerCase(); });
-    let shown = PAGE;
-    const head = table.createTHead().insertRow();
-    found.heads.forEach(function (text, column) {
-      const cell = document.createElement("th");
-      cell.scope = "col";
-      cell.textContent = text;
-      if (column >= found.words) cell.className = "n";
-      head.appendChild(cell);
-    });
-    const body = table.createTBody();
-    function fits(i, words) {
-      const q = found.rows[i][found.heads.indexOf("q")];
-      if (sureOnly.checked && !(q.startsWith("<") || parseFloat(q) < 0.05)) return false;
-      return words.every(function (word) { return search[i].includes(word); });
-    }
-    function list() {
-      const words = filter.value.toLowerCase().split(/[\s,]+/).filter(Boolean);
-      const chosen = found.rows.filter(function (_, i) { return fits(i, words); });
-      body.replaceChildren();
-      chosen.slice(0, shown).forEach(function (row) {
-        const line = body.insertRow();
-        const columns = found.heads.length;
-        if (row[columns]) line.title = row[columns];
-        row.slice(0, columns).forEach(function (text, column) {
-          const cell = line.insertCell();
-          const inner = document.createElement("bdi");
-          inner.textContent = text;
-          cell.appendChild(inner);
-          if (column >= found.words) cell.className = "n";
-        });
-      });
-      byId("filter-note").textContent = chosen.length + " of " + found.rows.length + " rows" +
-        (chosen.length > shown ? "; the first " + shown + " are shown" : "") + ".";
-      more.hidden = chosen.length <= shown;
-    }
-    filter.addEventListener("input", function () { shown = PAGE; list(); });
-    sureOnly.addEventListener("change", function () { shown = PAGE; list(); });
-    more.addEventListener("click", function () { shown += 200; list(); });
-    list();
-  }
-  function rowsOf(text) {
-    const columns = text.split("\x1e").map(function (column) { return column.split("\x1f"); });
-    return columns[0].map(function (_, i) {
-      return columns.map(function (column) { return column[i]; }).join(",") + "\n";
-    }).join("");
-  }
-  each("button[data-file]", function (made) {
-    const given = made.dataset;
+  /* The file inside the page. */
+  each("#download", function (made) {
     made.addEventListener("click", function () {
-      unpack(given.source).then(
+      unpack("csv").then(
         function (text) {
-          if (given.by === "column") text = rowsOf(text);
-          save(new Blob([text], { type: given.type + ";charset=utf-8" }), given.file);
-          byId("download-note").textContent = "Saved as " + given.file + ".";
+          save(new Blob([text], { type: "text/csv;charset=utf-8" }), made.dataset.file);
+          byId("download-note").textContent = "Saved as " + made.dataset.file + ".";
         },
-        function () { byId("download-note").textContent = "This browser cannot unpack the file; " + given.instead; }
+        function () { byId("download-note").textContent = "This browser cannot unpack the file; `--format csv` gives it as well."; }
       );
     });
   });
 
   unpack("data").then(
     function (text) {
-      const data = JSON.parse(text);
-      charts = data.charts;
-      if (byId("estimates")) tabulate(data.table);
+      charts = JSON.parse(text);
       follow();
       drawOpen();
       document.body.dataset.drawn = "all";

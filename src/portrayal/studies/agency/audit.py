@@ -337,10 +337,9 @@ def _plain(text: str) -> str:
 
 def _report() -> "StudyReport":
     from portrayal.report.study import StudyReport
-    from portrayal.studies.agency.printed import PRINTED
     from portrayal.studies.agency.texts import by_agency
 
-    return StudyReport.read(__package__, printed=PRINTED, texts=by_agency)
+    return StudyReport.read(__package__, texts=by_agency)
 
 
 STUDY = Study(

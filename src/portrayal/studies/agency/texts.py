@@ -10,7 +10,7 @@ from portrayal.report.passages import Reading, Readings, Sentence, rows_of, show
 from portrayal.report.view import View
 
 ANNOTATORS = {"masked": "agency.v1", "unmasked": "agency-unmasked.v1"}
-PER_GROUP, MOST = 6, 48
+PER_GROUP, MOST = 4, 24
 """Texts of one group at most; texts in all."""
 
 
@@ -42,7 +42,7 @@ def by_agency(view: View) -> Readings | None:
         sentences = _sentences(one[text_id], two.get(text_id, {}), order)
         passage = shown_text(short(row["model"], 60), texts[text_id]["text"], (), sentences)
         title = f"{short(row['title'], 120)} · ratio gap {points(row['gap'])}"
-        readings.append(Reading(title, "", (passage,), {"Group": short(row["group"], 60)}))
+        readings.append(Reading(title, "", (passage,)))
     n = rows[0]["n_all"] if rows else 0
     selection = (
         f"{len(readings)} of {n:,} texts; for each group they are taken at even steps from the "

@@ -387,10 +387,9 @@ def _with_names(texts: Stage, words: Stage) -> tuple[int, int]:
 
 def _report() -> "StudyReport":
     from portrayal.report.study import StudyReport
-    from portrayal.studies.news.printed import PRINTED
     from portrayal.studies.news.texts import beside_originals
 
-    return StudyReport.read(__package__, printed=PRINTED, texts=beside_originals)
+    return StudyReport.read(__package__, texts=beside_originals)
 
 
 STUDY = Study(

@@ -24,7 +24,7 @@ from portrayal.run.reading import read_shards
 from portrayal.run.stages import Stage
 from portrayal.types import FloatArray, IntArray
 
-PER_SERIES, MOST = 8, 64
+PER_SERIES, MOST = 4, 24
 """Pairs of one model and form at most; pairs in all."""
 FAINT = 0.1
 """Sentiment from which a sentence is shaded."""
@@ -73,10 +73,10 @@ def beside_originals(view: View) -> Readings | None:
         ]
         model, form = paired.models[paired.model[i]], paired.forms[paired.form[i]]
         reading = Reading(
-            f"{short(paired.pairs[paired.pair[i]], 120)} · {distance[i]:.2f} apart",
+            f"{short(paired.pairs[paired.pair[i]], 120)} · {short(model, 60)}, {short(form, 60)} · "
+            f"{distance[i]:.2f} apart",
             "; ".join(shifts),
             (human[original_ids[i]], generated[text_ids[i]]),
-            {"Model": short(model, 60), "Form": short(form, 60)},
         )
         readings.append(reading)
     selection = (

@@ -188,10 +188,9 @@ def _said(file: DataFile, record: _StudyFile) -> dict[str, Any]:
 
 def _report() -> "StudyReport":
     from portrayal.report.study import StudyReport
-    from portrayal.studies.stories.printed import PRINTED
     from portrayal.studies.stories.texts import behind_findings
 
-    return StudyReport.read("portrayal.studies.stories", printed=PRINTED, texts=behind_findings)
+    return StudyReport.read("portrayal.studies.stories", texts=behind_findings)
 
 
 def read_stories(path: Path) -> Stories:

@@ -36,7 +36,7 @@ from portrayal.report.passages import (
 from portrayal.report.view import View
 from portrayal.report.words import stem
 
-MOST_SERIES, PER_SERIES = 6, 6
+MOST_SERIES, PER_SERIES = 6, 4
 """Differences whose pairs are shown, and pairs of each."""
 DIFFERS, SWAPPED = "differs", "swapped"
 """Marks: of a word that only one text has, and of one that is merely exchanged with the person."""
@@ -86,7 +86,7 @@ def pairs_of(view: View) -> Readings | None:
         title = name if source == name else f"{name} · {sets.cluster} {source}"
         unit = score_of(e.strata["score"]).unit
         heading = f"{e.strata['score']}: {fmt.difference(d)} {unit} · {short(title, 120)}"
-        readings.append(Reading(heading, "", passages, {"Difference": label_of(view, e)}))
+        readings.append(Reading(heading, label_of(view, e), passages))
     selection = (
         f"{len(readings)} pairs of {fmt.count(len(sets.model))}: of each difference that leads "
         "this report some at even steps of rank, from the furthest in its direction to the "
