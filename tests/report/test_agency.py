@@ -153,5 +153,3 @@ def test_the_page_is_inert(tmp_path):
 
 def test_a_difference_of_crossed_groups_names_both_whole():
     assert group_label({"race": "White − Black", "gender": "male"}) == "White male − Black male"
-
-
