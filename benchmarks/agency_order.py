@@ -14,9 +14,9 @@ import time
 from scipy import stats
 
 import portrayal
+from portrayal.reference import published as published_table
 from portrayal.report.view import View
 from portrayal.report.words import group_label, stem
-from portrayal.studies.agency.printed import groups as published_gaps
 
 
 def main(texts: str, classifier: str = "linear", cluster: str | None = None) -> None:
@@ -28,11 +28,12 @@ def main(texts: str, classifier: str = "linear", cluster: str | None = None) -> 
     seconds = time.process_time() - start
     view = View.of(run)
     pooled = [e for e in view.estimates if e.strata.get("stratum") == "all"]
-    published = {
-        (e.strata["task"], tuple(sorted(e.group.items()))): e.value
-        for e in published_gaps(view)
-        if e.strata["model"].startswith("ChatGPT")
-    }
+    published = {}
+    for row in published_table("wan_agency_by_group").to_pylist():
+        group = {} if row["gender"] == "All" else {"gender": row["gender"].casefold()}
+        group |= {} if row["race"] == "All" else {"race": row["race"]}
+        if row["mitigation"] == "none" and row["model"] == "ChatGPT":
+            published[row["text_type"], tuple(sorted(group.items()))] = row["ratio_gap"] / 100.0
     for masking in ("unmasked", "masked"):
         print(f"\n{masking}")
         rows = [e for e in pooled if e.strata["masking"] == masking]
