@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.stats import binomtest
 
 from benchmarks.calibration_worlds import Rng
 from portrayal.annotate.group_labels import said_of
@@ -34,8 +33,7 @@ from portrayal.types import BoolArray, FloatArray, IntArray
 INDIA = Path(__file__).parents[1] / "examples" / "india"
 NO_NULL = np.array([np.nan])
 FEWEST = 20
-JUDGES = ("prompts", "ICC", "recall: fails, texts as if independent", "coverage", "fails", "passes")
-JUDGES += ("kappa: coverage", "fails", "passes")
+JUDGES = ("prompts", "ICC", "recall: coverage", "kappa: coverage")
 HEAD = ("what", "by hand", "estimates", "coverage", "lowest cell", "error of the scorer")
 HEAD += ("error left", "width over that of the labels alone", "refused")
 
@@ -319,9 +317,9 @@ def _contrast(rng: Rng, form: str, icc: float, n: int) -> FloatArray:
 
 
 def judges(seed: int, reps: int) -> Iterator[tuple[Any, ...]]:
-    """Coverage and level of a judge's recall of .8 and kappa of .8, 120 labels, by prompts.
+    """Coverage of a judge's recall of .8 and kappa of .8, 120 labels, by prompts.
 
-    How right the judge is varies between prompts; texts as if independent beside.
+    How right the judge is varies between prompts.
     """
     for number, (prompts, icc) in enumerate((p, i) for p in (18, 40) for i in (0.0, 0.1, 0.3)):
         rng, found = np.random.default_rng([seed, 43, number]), []
@@ -337,13 +335,9 @@ def judges(seed: int, reps: int) -> Iterator[tuple[Any, ...]]:
                 one = np.ones(120)
                 if what == "recall":
                     of = AgreedShare.of(hit, one, prompt, 0.95)
-                    k = float(hit.sum())
-                    p = binomtest(int(k), 120, 0.8, alternative="less").pvalue
-                    row += [p < 0.025]
                 else:
                     of = AgreedShare.of_kappa(sides, one, prompt, 0.95)
-                more, less = of.p_at_least(0.8)
-                row += [of.low <= 0.8 <= of.high, more < 0.025, less < 0.025]
+                row.append(of.low <= 0.8 <= of.high)
             found.append(row)
         yield prompts, icc, *np.array(found, dtype=float).mean(0).tolist()
 

@@ -199,18 +199,13 @@ STORY = "Maria was a star student. She helped her classmate Juan, and he thanked
 
 def test_a_frame_goes_in_where_a_file_does(tmp_path: Path) -> None:
     stories = [{"prompt_id": "learning-neutral-arts", "text": STORY}] * 3
-    shares = {"whi": 0.1, "bla": 0.1, "his": 0.7, "asi": 0.05, "oth": 0.05}
-    names = [{"name": name, **shares} for name in ("MARIA", "JUAN")]
+    quick: dict[str, Any] = {"report": False, "draws": 100, "permutations": 20}
     found = []
-    for number, (texts, table) in enumerate(zip(_frames(stories), _frames(names), strict=True)):
-        run = portrayal.audit(
-            *("laissez-faire",),
-            **{"texts": texts, "name_table": table, "out": tmp_path / str(number)},
-            **{"report": False, "draws": 100, "permutations": 20},
-        )
-        (kept,) = (run.path / "given").iterdir()
-        assert Path(run.settings()["options"]["name_table"]).resolve() == kept.resolve()
+    for number, texts in enumerate(_frames(stories)):
+        run = portrayal.audit("laissez-faire", texts=texts, out=tmp_path / str(number), **quick)
         found.append([e.value for e in run.records])
+        with pytest.raises(OptionError, match="name_table takes the path of a file"):
+            portrayal.audit("laissez-faire", texts=texts, name_table=texts)
     assert len(found) >= 2
     assert all(values == found[0] for values in found)
 

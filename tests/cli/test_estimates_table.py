@@ -2,8 +2,9 @@
 
 import pytest
 
-from portrayal.cli.printing import estimates_table, table
+from portrayal.cli.printing import give
 from portrayal.records import Estimate, Test
+from portrayal.run.estimates import shown_cells
 
 
 def _row(q: float, audit_q: float | None) -> Estimate:
@@ -12,7 +13,8 @@ def _row(q: float, audit_q: float | None) -> Estimate:
 
 
 def test_q_of_the_audit_is_shown_and_marked(capsys: pytest.CaptureFixture[str]) -> None:
-    estimates_table([_row(0.0123, 0.0456), _row(0.0789, None)])
+    *table, note = shown_cells([_row(0.0123, 0.0456), _row(0.0789, None)])
+    give("table", (), [table, note])
     shown = capsys.readouterr().out
     assert "0.0456*" in shown
     assert "0.0123" not in shown
@@ -22,12 +24,13 @@ def test_q_of_the_audit_is_shown_and_marked(capsys: pytest.CaptureFixture[str]) 
 
 
 def test_details_alone_need_no_mark(capsys: pytest.CaptureFixture[str]) -> None:
-    estimates_table([_row(0.0789, None)])
+    *table, note = shown_cells([_row(0.0789, None)])
+    give("table", (), [table, note])
     assert "*" not in capsys.readouterr().out
 
 
 def test_words_of_a_cell_are_printed_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
-    table(("what", "n"), [("[red]Ann[/red] :smile:", 3), ("a\x1b[31mb\u202e", "–")])
+    give("table", (), [(("what", "n"), [("[red]Ann[/red] :smile:", 3), ("a\x1b[31mb\u202e", "–")])])
     shown = capsys.readouterr().out
     assert "[red]Ann[/red] :smile:" in shown
     assert "a\ufffd[31mb\ufffd" in shown
@@ -37,5 +40,5 @@ def test_what_is_too_wide_wraps(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "20")
-    table(("what",), [("x" * 50,)])
+    give("table", (), [(("what",), [("x" * 50,)])])
     assert capsys.readouterr().out.count("x") == 50

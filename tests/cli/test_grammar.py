@@ -154,22 +154,7 @@ def test_portrayal_alone_says_the_three_things_people_do_first() -> None:
     assert max(map(len, START.splitlines())) <= 80
 
 
-def test_the_doctor_says_what_is_there_and_never_what_a_key_is(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-0123456789")
-    monkeypatch.delenv("MISTRAL_API_KEY", raising=False)
-    for form in ("table", "json"):
-        done = invoke("doctor", "--format", form)
-        assert done.exit_code == 0
-        assert "very-secret" not in done.output
-        assert "mistral" in done.output
-        if form == "table":
-            assert re.search(r"key openai +yes", done.output)
-            assert max(cell_len(line.rstrip()) for line in done.output.splitlines()) <= 80
-
-
-@pytest.mark.parametrize("command", [("list", "studies"), ("list", "measures"), ("doctor",)])
+@pytest.mark.parametrize("command", [("list", "studies"), ("list", "measures")])
 def test_what_is_piped_fits_eighty_columns(command: tuple[str, ...]) -> None:
     done = invoke(*command)
     assert done.exit_code == 0
@@ -178,7 +163,7 @@ def test_what_is_piped_fits_eighty_columns(command: tuple[str, ...]) -> None:
 
 def test_completion_is_there_for_formats() -> None:
     option = _options(LEAVES["compare"])["--format"]
-    assert get_args(option.hint) == ("table", "csv", "json", "markdown", "html")
+    assert get_args(option.hint) == ("table", "csv", "json", "html")
     assert "--install-completion" in APP
 
 

@@ -219,7 +219,7 @@ def test_what_unpacks_to_too_much_is_refused(
     else:
         rows = {"t.jsonl.gz": b'{"text": "a"}\n' * 300_000, "t.json.gz": b" " * 4_000_000}
         path.write_bytes(gzip.compress(rows.get(name, many)))
-    with pytest.raises(DataError, match=r"unpacks to more than 2,000,000 bytes.*--most-unpacked"):
+    with pytest.raises(DataError, match=r"unpacks to more than 2,000,000 bytes.*MOST_UNPACKED=8GB"):
         texts(path)
     if name == "t.csv.gz":
         monkeypatch.setenv(MOST_UNPACKED, "5 MB")
@@ -247,7 +247,7 @@ def test_parquet_that_unpacks_to_too_much_is_refused(tmp_path: Path, bomb: str) 
     path, (columns, how) = tmp_path / "t.parquet", BOMBS[bomb]
     pq.write_table(pa.table(columns), path, **how)
     assert path.stat().st_size < 400_000
-    with pytest.raises(DataError, match=r"unpacks to more than 2,000,000 bytes.*--most-unpacked"):
+    with pytest.raises(DataError, match=r"unpacks to more than 2,000,000 bytes.*MOST_UNPACKED=8GB"):
         texts(path)
 
 

@@ -113,7 +113,7 @@ def test_inconclusive_is_3_and_unreadable_is_4(
     assert done.status == 4, done.out
 
 
-@pytest.mark.parametrize("format", ["table", "junit", "markdown", "json"])
+@pytest.mark.parametrize("format", ["table", "markdown", "json"])
 def test_every_format_goes_to_a_file(
     inside: Portrayal, place: Path, tmp_path: Path, format: str
 ) -> None:
@@ -168,7 +168,10 @@ def test_init_writes_a_policy_that_runs(inside: Portrayal, place: Path, tmp_path
             ("runs/candidate", "--against", "runs/base", "--policy", "k.toml"),
             ["k.toml, line 6", "unknown key"],
         ),
-        (("runs/candidate", "--policy", "gate.toml", "--format", "pdf"), ["--format", "junit"]),
+        (
+            ("runs/candidate", "--policy", "gate.toml", "--format", "junit"),
+            ["--format", "markdown"],
+        ),
     ],
 )
 def test_bad_input_is_one_line_and_writes_nothing(
@@ -189,15 +192,15 @@ def test_bad_input_is_one_line_and_writes_nothing(
 
 
 def test_the_example_workflow_runs(place: Path) -> None:
-    """Its own commands, but for the install, give a verdict and both files."""
+    """Its own commands, but for the install, give a verdict and its file."""
     text = (EXAMPLE / "gate.yml").read_text(encoding="utf-8")
     assert "(../examples/gate/gate.yml)" in (ROOT / "docs" / "gating.md").read_text(
         encoding="utf-8"
     )
     commands = re.findall(r"run: (portrayal .*)", text)
-    assert len(commands) == 4
+    assert len(commands) == 3
     for command in commands:
-        asked = shlex.split(command.removesuffix(" || true"))[1:]
+        asked = shlex.split(command)[1:]
         if asked[0] == "audit":
             assert (place / asked[asked.index("--texts") + 1]).exists()
             assert (place / asked[-1]).is_dir()  # made above, with fewer draws
@@ -207,7 +210,6 @@ def test_the_example_workflow_runs(place: Path) -> None:
         )
         assert done.returncode == 0, done.stderr
     assert (place / "verdict.md").read_text(encoding="utf-8").startswith("## Portrayal gate: pass")
-    assert "<testsuites" in (place / "verdict.xml").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(("candidate", "status"), [("candidate", 0), ("fewer", 1)])

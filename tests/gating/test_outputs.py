@@ -3,11 +3,10 @@
 import json
 import math
 from dataclasses import replace
-from xml.etree import ElementTree as ET
 
 import pytest
 
-from portrayal.gating import FORMATS, Limit, RuleCheck, SampleSize, Verdict
+from portrayal.gating import FORMATS, RuleCheck, SampleSize, Verdict
 from portrayal.gating.verdict import EXIT_CODES
 from portrayal.records import THESE
 
@@ -59,8 +58,7 @@ def test_the_table_fits_80_columns_and_names_what_failed_first():
 
 
 def test_every_format_names_the_population():
-    for name in ("junit", "json"):
-        assert f'"{THESE}"' in FORMATS[name](verdict(GOOD, population=THESE))
+    assert f'"{THESE}"' in FORMATS["json"](verdict(GOOD, population=THESE))
     for name in ("table", "markdown"):
         assert "judged for these prompts" in FORMATS[name](verdict(GOOD, population=THESE))
         assert "judged for prompts like these" in FORMATS[name](verdict(GOOD))
@@ -76,36 +74,10 @@ def test_markdown_is_a_table_with_the_verdict_above():
 
 
 @pytest.mark.parametrize(
-    ("outcome", "tag"), [("inconclusive", "error"), ("fail", "failure"), ("pass", "skipped")]
-)
-def test_junit_shows_open_cases_as_the_policy_says(outcome, tag):
-    root = ET.fromstring(
-        FORMATS["junit"](verdict(GOOD, OPEN, outcome=outcome, decided="inconclusive"))
-    )
-    (suite,) = root
-    assert suite.get("tests") == "3"
-    (found,) = suite.findall(f"testcase/{tag}")
-    assert "about 800 texts" in found.get("message")
-    assert suite.get({"error": "errors", "failure": "failures"}.get(tag, tag)) == "1"
-
-
-def test_junit_shows_failures_and_what_could_not_be_read():
-    limit = Limit("runs/new", "refused", 0.34, 0.2)
-    root = ET.fromstring(FORMATS["junit"](verdict(CHECK, outcome="unreadable", limits=(limit,))))
-    (suite,) = root
-    assert [case.get("name") for case in suite if case.find("error") is not None] == [
-        "texts are readable"
-    ]
-    assert suite.find("testcase/failure").get("type") == "fail"
-    assert "34%" in suite.find("testcase/error").get("message")
-
-
-@pytest.mark.parametrize(
     "name", ["a\x1b[31m\x00", "<img src=x>", "[x](y) @all `|\n| a |", "\ud800"]
 )
 def test_odd_names_stay_names(name):
     odd = verdict(replace(CHECK, model=name, rule=name), OPEN)
-    ET.fromstring(FORMATS["junit"](odd).encode())
     said = FORMATS["markdown"](odd)
     rows = [line for line in said.splitlines() if line.startswith("| ")]
     assert len(rows) == 4  # head, rule, and the two checks

@@ -8,7 +8,7 @@ import pytest
 from mitigate.conftest import crowd
 from portrayal.collect.ask import Answer, Retry, TryAgainError
 from portrayal.collect.ask.asking import Asking
-from portrayal.errors import DataError, OptionError
+from portrayal.errors import DataError
 from portrayal.mitigate import mitigate_agency
 
 EDIT = '{"original": "is warm to all", "edited": "directs <b>everyone</b>"}'
@@ -102,9 +102,9 @@ def test_the_same_call_asks_nothing_twice_and_gives_the_same(texts: Path, tmp_pa
 
 def test_failed_requests_are_asked_again_by_the_next_call(texts: Path, tmp_path: Path) -> None:
     model = Scripted(n_fail=7)
-    first = _run(texts, tmp_path / "out", model, rounds=1)
+    first = _run(texts, tmp_path / "out", model)
     assert first.facts["texts"]["unchanged: failed"] == 7
-    second = _run(texts, tmp_path / "out", model, rounds=1)
+    second = _run(texts, tmp_path / "out", model)
     assert "unchanged: failed" not in second.facts["texts"]
 
 
@@ -112,7 +112,6 @@ def test_failed_requests_are_asked_again_by_the_next_call(texts: Path, tmp_path:
     ("more", "error", "words"),
     [
         ({"columns": ["text=body"]}, DataError, "body"),
-        ({"rounds": 0}, OptionError, "rounds"),
     ],
 )
 def test_what_cannot_be_done_is_refused(

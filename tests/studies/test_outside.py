@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 import portrayal
-from command import invoke
 from portrayal.errors import DataError
 from portrayal.reference import locales
 from portrayal.reference.factors import load_factor
@@ -65,7 +64,9 @@ def test_a_study_names_no_file_outside(folder: Path, kind: str) -> None:
     file = folder / "mine.toml"
     secret = folder.parent / "secret.csv"
     file.write_text(STUDIES[kind].replace("{secret}", str(secret)), encoding="utf-8")
-    with pytest.raises(DataError, match=r"mine\.toml, line \d: .*leads out of .*--allow-outside"):
+    with pytest.raises(
+        DataError, match=r"mine\.toml, line \d: .*leads out of .*PORTRAYAL_ALLOW_OUTSIDE"
+    ):
         read_study(file)
 
 
@@ -102,17 +103,3 @@ def test_factors_and_locales_name_none_either(folder: Path) -> None:
     (folder / "locale.toml").write_text(text, encoding="utf-8")
     with pytest.raises(DataError, match="leads out"):
         locales.load_locale(folder)
-
-
-def test_the_option_stands_before_the_command(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("PORTRAYAL_ALLOW_OUTSIDE", raising=False)
-    (folder / "mine.toml").write_text(STUDIES["card, by .."], encoding="utf-8")
-    words = ("list", "prompts", str(folder / "mine.toml"))
-    refused = invoke(*words)
-    assert refused.exit_code == 2
-    assert "--allow-outside" in refused.stderr
-    assert invoke("--allow-outside").exit_code == 2
-    allowed = invoke("--allow-outside", folder.parent, *words)
-    assert "leads out" not in allowed.output

@@ -28,27 +28,9 @@ Portrayal measures how language models portray people. Three ways to begin:
   portrayal audit laissez-faire --model openai:gpt-5-mini --samples 5
       ask a model the prompts of a study, and audit what it answers
 
-`portrayal doctor` says what is there, `portrayal --help` lists every command.
+`portrayal --help` lists every command.
 """
 
-BEFORE = {
-    "--most-unpacked": (
-        "PORTRAYAL_MOST_UNPACKED",
-        "--most-unpacked SIZE, before a command: what a compressed file or spreadsheet may unpack "
-        "to, such as 8GB; default 1GB.",
-    ),
-    "--allow-outside": (
-        "PORTRAYAL_ALLOW_OUTSIDE",
-        f"--allow-outside PATH, before a command: a folder ({os.pathsep!r} between several) of "
-        "which a study, factor or locale may name files, beside its own folder.",
-    ),
-    "--verify": (
-        "PORTRAYAL_VERIFY",
-        "--verify, before a command: every file of a run is digested, whatever its size and time "
-        "say, before anything is read.",
-    ),
-}
-"""Options before a command → the variable that each sets, and its help."""
 UNEXPECTED, BROKEN_PIPE = 70, 141
 """Statuses that are no verdict of any command: 0 to 4 are what `gate` and others say of runs."""
 GROUPS = {
@@ -65,7 +47,6 @@ _FUNCTIONS = (
     ("", "audit", "new"),
     ("", "compare", "compare gate"),
     ("", "documents", "evidence replicate report"),
-    ("", "listing", "doctor"),
     ("", "plan", "plan"),
     ("build", "build", "classifier labels paraphrases sentences sheets split"),
     ("find", "find", "cues groups people words"),
@@ -84,7 +65,7 @@ COMMANDS = {
 ORDER = (
     *("audit", "compare", "report", "list", "collect", "plan", "gate"),
     *("find", "label", "score", "mitigate", "evidence", "replicate", "new"),
-    *("build", "doctor"),
+    "build",
 )
 """The commands in the order of work, as `portrayal --help` lists them."""
 STUDIES: dict[str, tuple[Kind, str, str, str]] = {
@@ -118,10 +99,6 @@ def command_line(tokens: Sequence[str] | None = None) -> App:
     app = App(
         name="portrayal",
         help="Measure how language models portray people in open-ended text.",
-        # Only in the help of the whole: these options stand before a command
-        help_epilogue="\n\n".join(words for _, words in BEFORE.values())
-        if (tokens or ["-"])[0].startswith("-")
-        else "",
         version=__version__,
         help_format="plaintext",
         default_parameter=Parameter(negative=()),
@@ -167,13 +144,6 @@ def main() -> None:
     # Matrices here are small: threads of BLAS only wait for one another and for our own workers.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     tokens = sys.argv[1:]
-    # Set as variables of the environment, which worker processes inherit
-    while tokens and (first := tokens[0].partition("="))[0] in BEFORE:
-        name, sign, value = first if first[0] != "--verify" else (first[0], "=", "1")
-        if not sign and len(tokens) == 1:
-            _stop(f"{name} takes a value: {BEFORE[name][1]}")
-        os.environ[BEFORE[name][0]] = value if sign else tokens.pop(1)
-        del tokens[0]
     if not tokens:
         sys.stdout.write(START)
         sys.exit(0)

@@ -36,7 +36,7 @@ def compare(
     despite: Despite = None,
     model_alias: Annotated[list[str] | None, Parameter(metavar="NAME=NAME")] = None,
     show_all: Annotated[bool, Parameter(name="--all", show_default=False)] = False,
-    format: Literal["table", "csv", "json", "markdown", "html"] = "table",
+    format: Literal["table", "csv", "json", "html"] = "table",
     out: Path | None = None,
     population: Population = LIKE_THESE,
     level: Level = 0.95,
@@ -63,7 +63,7 @@ def compare(
     show_all
         Every estimate, not only what may be stated.
     format
-        table, csv, json, markdown or html.
+        table, csv, json or html.
     out
         File to write in place of printing.
     population
@@ -134,9 +134,6 @@ def _give(
         flat += comparison.flat(rows)
         table = [cells(row, comparison.level) for row in rows]
         sides, *notes = about(comparison)
-        if format == "markdown":
-            parts += [sides, *notes, (HEADS, table)]
-            continue
         # What changed is shown, up to a screen of it, and in any case what comes nearest.
         verdicts = Counter("no test" if x.undefined else verdict(x, comparison.level) for x in rows)
         most = None if full else min(max(verdicts[CHANGED], 5), show.ROWS)
@@ -152,7 +149,7 @@ def gate(
     *,
     against: Annotated[Path | None, Parameter(metavar="BASE")] = None,
     policy: Path | None = None,
-    format: Literal["table", "json", "junit", "markdown"] = "table",
+    format: Literal["table", "json", "markdown"] = "table",
     out: Path | None = None,
     init: Path | None = None,
 ) -> None:
@@ -169,7 +166,7 @@ def gate(
     policy
         Policy (TOML); see --init.
     format
-        table, json, junit or markdown.
+        table, json or markdown.
     out
         Write there, and print one line.
     init

@@ -2,12 +2,16 @@
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 import portrayal.cli.printing as show
+import portrayal.registry as registry
 from portrayal.cli.options import Every, Flag, RunPath
+
+if TYPE_CHECKING:
+    from portrayal.studies.checks import Row
 
 
 def report(
@@ -71,7 +75,7 @@ def replicate(
             raise OptionError(
                 "--out, --model-alias and csv are of the authors' files; give --data."
             )
-        show.reproduction(study, list_rows=show_all, format=format)
+        _reproduction(study, format, list_rows=show_all)
         return
     say = show.line if format == "table" else show.nothing
     place = out or Path(f"runs/replicate-{study}")
@@ -102,6 +106,32 @@ def replicate(
     flat = [{**asdict(figure), "inside": figure.inside} for figure in figures]
     facts = {"study": study, "run": place, "figures": flat, "why": replication.why}
     show.give(format, facts, parts, flat)
+
+
+def _reproduction(study: str, format: str, *, list_rows: bool) -> None:
+    """Print how many published figures reproduce, and which do not."""
+    checks = registry.get("studies", study).reproduce()
+    names = ("table", "statistic", "checked", "reproduced")
+    facts: list[dict[str, Any]] = []
+    lines: list[str] = []
+    for check in checks:
+        facts.append({name: getattr(check, name) for name in names})
+        # Figures that a check goes through, where it lists them, and those not reproduced.
+        for name in ("figures", "rows") if list_rows else ():
+            if name == "rows" or check.figures:
+                facts[-1][name] = getattr(check, name)
+    for row in (row for check in checks for row in check.figures):
+        lines.append(f"{_place(row)}: printed {row.printed}; recomputed {row.ours}")
+    for row in (row for check in checks for row in check.rows):
+        lines.append(f"{_place(row)}: printed {row.printed}, ours {row.ours}. {row.explanation}")
+    cells = [(check.table, check.statistic, check.reproduced, check.checked) for check in checks]
+    table = ("table", "statistic", "reproduced", "checked"), cells
+    name = registry.resolve("studies", study)
+    show.give(format, {"study": name, "checks": facts}, [table, *(lines if list_rows else ())])
+
+
+def _place(row: "Row") -> str:
+    return " ".join(part for part in (row.table, row.domain, row.model, row.group) if part)
 
 
 def evidence(run: RunPath, /, *, out: Path | None = None) -> None:

@@ -1,12 +1,7 @@
-"""The commands `list …`: studies, factors, prompts, estimates; and `doctor`: what is installed."""
+"""The commands `list …`: studies, measures, annotators, factors, locales, prompts, estimates."""
 
-import os
-import re
-import shutil
-import sys
-from collections.abc import Callable, Iterator
-from importlib.metadata import PackageNotFoundError, requires, version
-from pathlib import Path
+from collections.abc import Callable, Iterable
+from textwrap import fill
 from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
@@ -14,7 +9,6 @@ from cyclopts import Parameter
 import portrayal.cli.options as opt
 import portrayal.cli.printing as show
 import portrayal.registry as registry
-from portrayal._version import __version__
 from portrayal.cli.studies import prompt_options
 
 
@@ -23,10 +17,7 @@ def studies(*, format: opt.Format = "table") -> None:
 
     Example: portrayal list studies
     """
-    names = ("name", "title", "question", "paper")
-    all_studies = [registry.get("studies", study_name) for study_name in registry.names("studies")]
-    rows = [{name: getattr(study, name) for name in names} for study in all_studies]
-    show.listing("studies", rows, as_object=format == "json")
+    _list("studies", ("name", "title", "question", "paper"), format)
 
 
 def measures(*, format: opt.Format = "table") -> None:
@@ -34,7 +25,7 @@ def measures(*, format: opt.Format = "table") -> None:
 
     Example: portrayal list measures --format json
     """
-    _components("measures", (), format)
+    _list("measures", _COMPONENT, format)
 
 
 def annotators(*, format: opt.Format = "table") -> None:
@@ -42,16 +33,29 @@ def annotators(*, format: opt.Format = "table") -> None:
 
     Example: portrayal list annotators
     """
-    _components("annotators", ("accuracy",), format)
+    _list("annotators", (*_COMPONENT, "accuracy"), format)
 
 
-def _components(
-    kind: Literal["measures", "annotators"], more: tuple[str, ...], format: opt.Format
-) -> None:
-    names = ("name", "summary", "equation", "unit", "range", "undefined_when", "source", *more)
-    components = [registry.component(kind, name) for name in registry.names(kind)]
-    rows = [{name: getattr(component, name) for name in names} for component in components]
-    show.listing(kind, rows, as_object=format == "json")
+_COMPONENT = ("name", "summary", "equation", "unit", "range", "undefined_when", "source")
+
+
+def _list(kind: registry.Kind, names: tuple[str, ...], format: str) -> None:
+    """Print what is registered of a kind, by fields of its records."""
+    records = [registry.get(kind, name) for name in registry.names(kind)]
+    _give(kind, [{name: getattr(record, name) for name in names} for record in records], format)
+
+
+def _give(kind: str, rows: Iterable[dict[str, str]], format: str) -> None:
+    """Print records of a kind; for people each with its name above what else is said of it."""
+    rows, parts = list(rows), list[str]()
+    for row in rows:
+        name, *further = row.items()
+        parts.append(name[1])
+        parts += [
+            fill(f"{key}: {text}", 80, initial_indent="  ", subsequent_indent="    ")
+            for key, text in further
+        ]
+    show.give(format, {kind: rows}, parts)
 
 
 def factors(*, format: opt.Format = "table") -> None:
@@ -61,7 +65,7 @@ def factors(*, format: opt.Format = "table") -> None:
     """
     from portrayal.reference.factors import factors, load_factor
 
-    rows = [
+    rows = (
         {
             "name": factor.name,
             "groups": ", ".join(group.label for group in factor.groups),
@@ -70,8 +74,8 @@ def factors(*, format: opt.Format = "table") -> None:
             "note": factor.note,
         }
         for factor in map(load_factor, factors())
-    ]
-    show.listing("factors", rows, as_object=format == "json")
+    )
+    _give("factors", rows, format)
 
 
 def locales(*, format: opt.Format = "table") -> None:
@@ -81,7 +85,7 @@ def locales(*, format: opt.Format = "table") -> None:
     """
     from portrayal.reference.locales import load_locale, locales
 
-    rows = [
+    rows = (
         {
             "name": locale.name,
             "language": locale.language,
@@ -91,8 +95,8 @@ def locales(*, format: opt.Format = "table") -> None:
             "source": locale.source,
         }
         for locale in map(load_locale, locales())
-    ]
-    show.listing("locales", rows, as_object=format == "json")
+    )
+    _give("locales", rows, format)
 
 
 def estimates(
@@ -115,13 +119,14 @@ def estimates(
     """
     from portrayal.report import SCHEMAS
     from portrayal.run import Run, flatten_estimates
+    from portrayal.run.estimates import shown_cells
 
     rows = show.select(Run.open(run).records, measure, where or [])
-    if format == "table":
-        show.estimates_table(rows, None if show_all else show.ROWS)
-        return
     facts = {"schema": SCHEMAS["estimates"], "estimates": list(map(show.estimate_facts, rows))}
-    show.give(format, facts, (), flatten_estimates(rows).to_pylist())
+    some, more = show.shown(rows, None if show_all else show.ROWS)
+    heads, cells, note = shown_cells(some)
+    parts: list[show.Part] = [(heads, cells), *filter(None, (note, more))]
+    show.give(format, facts, parts, flatten_estimates(rows).to_pylist())
 
 
 def findings(run: opt.RunPath, /, *, format: opt.Format = "table") -> None:
@@ -133,10 +138,7 @@ def findings(run: opt.RunPath, /, *, format: opt.Format = "table") -> None:
     from portrayal.run import Run
 
     opened = Run.open(run)
-    if format == "json":
-        show.as_json(finding_facts(opened))
-    else:
-        show.give(format, (), finding_lines(opened))
+    show.give(format, finding_facts(opened) if format == "json" else (), finding_lines(opened))
 
 
 def prompts_of(study: str) -> tuple[Callable[..., None], str]:
@@ -156,71 +158,3 @@ def prompts_of(study: str) -> tuple[Callable[..., None], str]:
         show.give(format, {"study": study, "prompts": rows}, (), rows)
 
     return prompts, f"portrayal list prompts {study} --prompts mine.toml"
-
-
-_NAME = re.compile(r"([\w.-]+)(?:\[([\w,.-]+)\])?")
-_EXTRA = re.compile(r"""extra\s*==\s*['"]([\w.-]+)['"]""")
-_BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
-
-
-def doctor(*, format: opt.Format = "table") -> None:
-    """Say which extras and keys are there; never what a key is.
-
-    Example: portrayal doctor
-    """
-    import portrayal.annotate.people.reader as reader
-    from portrayal.collect.ask.clients import KEYS
-
-    # From the installed package, so that no list of extras here can grow old
-    declared = {
-        name for requirement in requires("portrayal") or () for name in _EXTRA.findall(requirement)
-    }
-    extras = {name: sorted(_missing("portrayal", name)) for name in sorted(declared)}
-    # The extra alone is not enough: a source tree may lack the weights
-    if not Path(reader.__file__).with_name("weights").is_dir():
-        extras["reader"] = [*extras["reader"], "the weights of the network"]
-    # An empty variable counts as none, as the services refuse it
-    keys = {
-        name: any(os.environ.get(variable, "").strip() for variable in variables)
-        for name, variables in sorted(KEYS.items())
-    }
-    facts: dict[str, Any] = {
-        "portrayal": __version__,
-        "python": sys.version.split()[0],
-        "studies": list(registry.names("studies")),
-        "extras": {name: {"here": not gone, "missing": gone} for name, gone in extras.items()},
-        "browser": any(map(shutil.which, _BROWSERS)),
-        "keys": keys,
-        "variables": {name: list(variables) for name, variables in KEYS.items()},
-    }
-    rows = [
-        *((f"extra {n}", not gone, f'pip install ".[{n}]"') for n, gone in extras.items()),
-        ("a browser (for PDF)", facts["browser"], "install Chromium"),
-        *((f"key {name}", is_set, f"set {KEYS[name][0]}") for name, is_set in keys.items()),
-    ]
-    cells = [
-        (name, "yes" if is_there else "–", "" if is_there else remedy)
-        for name, is_there, remedy in rows
-    ]
-    lines = f"Portrayal {__version__}, Python {facts['python']}; studies: "
-    lines += ", ".join(facts["studies"])
-    show.give(format, facts, [lines, (("what", "here", "how to get it"), cells)])
-
-
-def _missing(package: str, extra: str) -> Iterator[str]:
-    """Names of the packages that an extra needs and that are not installed."""
-    for requirement in requires(package) or ():
-        specifier, _, condition = requirement.partition(";")
-        if extra not in _EXTRA.findall(condition):
-            continue
-        # A requirement may ask for extras in turn: "name[extra]>=1"
-        match = _NAME.match(specifier)
-        name, more = match.groups() if match else (specifier, None)
-        try:
-            version(name)
-        except PackageNotFoundError:
-            yield name
-            continue
-        for other in (more or "").split(","):
-            if other:
-                yield from _missing(name, other)  # an extra may ask for extras of others

@@ -19,7 +19,6 @@ def agency(
     *,
     texts: opt.Texts = None,
     out: Path = Path("mitigated"),
-    rounds: int = 1,
     classifier: str = "linear",
     masked: opt.Masked = True,
     column: opt.Columns = None,
@@ -34,8 +33,6 @@ def agency(
     ----------
     out
         Directory of the texts.
-    rounds
-        Rounds of rewriting at most.
     classifier
         Classifier of sentences.
     """
@@ -53,7 +50,6 @@ def agency(
             asking,
             out,
             columns=column or (),
-            rounds=rounds,
             classifier=classifier,
             masked=masked,
             classifier_settings=classifier_settings(
@@ -70,7 +66,7 @@ def agency(
     parts = [
         f"texts: {texts_by_outcome}",
         f"edits: {edits['applied']:,} applied, {edits['refused']:,} refused ({reasons})",
-        f"stopped: {facts['stopped']}",
+        f"communal sentences: {facts['communal_sentences']:,}",
         f"next: portrayal audit agency --texts {mitigated.out / 'texts.jsonl'}",
     ]
     show.give(format, {"out": mitigated.out, **facts}, parts)

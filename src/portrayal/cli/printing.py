@@ -12,7 +12,7 @@ from rich.console import Console
 import portrayal.registry as registry
 from portrayal.errors import OptionError
 from portrayal.records import finite
-from portrayal.shown import json_text, markdown, markdown_table, visible
+from portrayal.shown import json_text, visible
 from portrayal.shown import text_table as render_text
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from portrayal.records import Estimate
     from portrayal.run import Run
     from portrayal.run.estimates import EstimatePlace
-    from portrayal.studies.checks import Row
 
 ROWS = 20
 """Rows that a table has without --all."""
@@ -68,7 +67,7 @@ def give(
     Parameters
     ----------
     format
-        "table", for people on a terminal; "markdown"; "json", or "csv".
+        "table", for people on a terminal; "json", or "csv".
     facts
         What JSON says: plain values and records.
     parts
@@ -85,11 +84,6 @@ def give(
 
         # Heads of all rows, as strata differ from measure to measure
         text = csv_text(list(dict.fromkeys(name for row in flat for name in row)), flat)
-    elif format == "markdown":
-        lines = (
-            f"- {markdown(x)}" if isinstance(x, str) else f"\n{markdown_table(*x)}\n" for x in parts
-        )
-        text = "\n".join(lines) + "\n"
     else:
         texts = (x.rstrip("\n") if isinstance(x, str) else text_table(*x, None) for x in parts)
         text = "".join(visible(part).rstrip("\n") + "\n" for part in texts)
@@ -181,15 +175,6 @@ def shown(rows: Sequence[_Row], most: int | None = ROWS) -> tuple[Sequence[_Row]
     return (rows, "") if more <= 0 else (rows[:most], f"… and {more:,} more: --all")
 
 
-def estimates_table(estimates: Sequence["Estimate"], most: int | None = ROWS) -> None:
-    """Print estimates for people: value, interval, null, q, and the number of units."""
-    from portrayal.run.estimates import shown_cells
-
-    rows, more = shown(estimates, most)
-    heads, cells, note = shown_cells(rows)
-    give("table", (), [(heads, cells), *filter(None, (note, more))])
-
-
 def percent(rate: "ScoreRate") -> str:
     """Return a share in 0–1 as per cent, with its interval."""
     return span(rate, 100, 1)
@@ -203,47 +188,3 @@ def span(rate: "ScoreRate", factor: float, digits: int) -> str:
     if rate.low is None or rate.high is None:
         return value
     return f"{value} ({factor * rate.low:.{digits}f}–{factor * rate.high:.{digits}f})"
-
-
-def table(heads: Sequence[str], rows: Iterable[Sequence[object]], caption: str = "") -> None:
-    """Print a table word for word; what is too wide for the terminal wraps, nothing is cut off."""
-    line(text_table(heads, [*rows], None) + caption)
-
-
-def listing(kind: str, rows: list[dict[str, str]], *, as_object: bool) -> None:
-    """Print what there is of a kind: the first cell of each row as its name."""
-    if as_object:
-        as_json({kind: rows})
-        return
-    console = Console(emoji=False)
-    for row in rows:
-        name, *further = row.items()
-        console.print(visible(name[1]), style="bold", markup=False, highlight=False)
-        for key, text in further:
-            console.print(f"  {key}: {visible(text)}", markup=False, highlight=False)
-
-
-def reproduction(study: str, *, list_rows: bool, format: str) -> None:
-    """Print how many published figures reproduce, and which do not."""
-    checks = registry.get("studies", study).reproduce()
-    names = ("table", "statistic", "checked", "reproduced")
-    facts: list[dict[str, Any]] = []
-    lines: list[str] = []
-    for check in checks:
-        facts.append({name: getattr(check, name) for name in names})
-        # Figures that a check goes through, where it lists them, and those not reproduced.
-        for name in ("figures", "rows") if list_rows else ():
-            if name == "rows" or check.figures:
-                facts[-1][name] = getattr(check, name)
-    for row in (row for check in checks for row in check.figures):
-        lines.append(f"{_place(row)}: printed {row.printed}; recomputed {row.ours}")
-    for row in (row for check in checks for row in check.rows):
-        lines.append(f"{_place(row)}: printed {row.printed}, ours {row.ours}. {row.explanation}")
-    cells = [(check.table, check.statistic, check.reproduced, check.checked) for check in checks]
-    table = ("table", "statistic", "reproduced", "checked"), cells
-    name = registry.resolve("studies", study)
-    give(format, {"study": name, "checks": facts}, [table, *(lines if list_rows else ())])
-
-
-def _place(row: "Row") -> str:
-    return " ".join(part for part in (row.table, row.domain, row.model, row.group) if part)

@@ -278,8 +278,8 @@ def most_unpacked(variable: str = MOST_UNPACKED, usual: str = "1GB") -> int:
 def _too_large(path: Path) -> DataError:
     return DataError(
         f"{path}: unpacks to more than {most_unpacked():,} bytes, which may be a mistake or an "
-        "attack. Unpack it yourself, or allow more with `portrayal --most-unpacked 8GB …` (in "
-        f"Python the variable {MOST_UNPACKED})."
+        "attack. Unpack it yourself, or set the variable "
+        f"{MOST_UNPACKED}=8GB."
     )
 
 

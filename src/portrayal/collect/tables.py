@@ -164,21 +164,6 @@ def write_table(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, 
     return path
 
 
-def keep_table(table: Tabular, folder: Path, name: str) -> str:
-    """Write a table as CSV into `folder` under its name and digest, and return the path."""
-    source = open_source(table)
-    # By its content, so that two tables of one name do not replace each other
-    path = folder / f"{name}-{source.digest[:12]}.csv"
-    if not path.is_file():
-        stream = StringIO()
-        writer = csv.DictWriter(stream, source.columns, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(source.rows())
-        folder.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, stream.getvalue())
-    return str(path)
-
-
 def read_table(
     path: Tabular,
     needed: Sequence[str],

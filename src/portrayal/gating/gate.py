@@ -26,16 +26,12 @@ from portrayal.comparison import (
     study_of,
 )
 from portrayal.errors import OptionError
-from portrayal.gating.policy import JudgeRule, Policy, Rule, fits, read_policy
+from portrayal.gating.policy import Policy, Rule, fits, read_policy
 from portrayal.gating.ranges import is_share, p_of_ends, place
 from portrayal.gating.verdict import Limit, Outcome, RuleCheck, SampleSize, Verdict
-from portrayal.measure.drawing import field_for
-from portrayal.measure.judging import FEWEST, judge_card
-from portrayal.raters import read_hand_labels
 from portrayal.records import ALL, FEW_PROMPTS, Estimate
 from portrayal.run import Run
 from portrayal.stats import holm
-from portrayal.stats.clustered import ONE_PROMPT
 from portrayal.stats.tails import normal_isf
 
 Given = str | Path | Run | Side
@@ -116,20 +112,16 @@ def gate(run: Given, against: Given | None, policy: str | Path | Policy) -> Verd
                     f"rule {rule.name!r} reads no estimate of the models of this gate."
                 )
         checks += judged
-    for of_judge in plan.judges:
-        checks += _judged(of_judge, side.run, plan.level)
     decided = decide(checks, plan)
     limits = tuple(_limits(plan, [part for part in (side, base) if part is not None]))
-    status = outcome(decided, limits)
     return Verdict(
-        plan.inconclusive if status == "inconclusive" else status,
+        outcome(decided, limits),
         side.name,
         None if base is None else base.name,
         plan.level,
         plan.passes,
         tuple(decided),
         limits,
-        status,
         side.run.factors,
         plan.population,
     )
@@ -157,46 +149,6 @@ def _check_rules(policy: Policy, side: Side) -> None:
                 raise OptionError(
                     f"measure {rule.measure} keeps no sums by prompt, so no gate can test it."
                 )
-
-
-def _judged(rule: JudgeRule, run: Run, level: float) -> Iterator[RuleCheck]:
-    """Judge how the scorer of a run agrees with people; chance is in prompts and texts."""
-    path = run.settings()["options"].get("hand_labels")
-    if path is None:
-        raise OptionError(
-            f"{rule.name}: {run.path} was audited without labels by hand; audit it with "
-            "--hand-labels FILE."
-        )
-    field = field_for(run, rule.field)
-    card = judge_card(run, read_hand_labels(path), field, level=level)
-    for statistic, least in rule.least.items():
-        of_all = {"agreement": {("", ""): card.agreement}, "kappa": {("", ""): card.kappa[""]}}
-        by_group = of_all[statistic] if statistic in of_all else getattr(card, statistic)
-        shares = {g: x for (g, _), x in by_group.items() if not g or fits(rule.group, [g])}
-        if not shares:
-            groups = ", ".join(group for group, _ in by_group)
-            raise OptionError(f"{rule.name}: group fits none that people see; they see {groups}.")
-        for group, share in shares.items():
-            check = RuleCheck(
-                rule=rule.name,
-                measure=f"judge's {statistic}",
-                statistic=statistic,
-                strata={"field": field},
-                group={field: group} if group else {},
-                model=ALL,
-                kind="range",
-                scale="value",
-                allowed=(least, math.inf),
-                n_texts=round(share.n),
-                reason=f"{share.n:.0f} labels, and {FEWEST} are needed",
-            )
-            more, less = share.p_at_least(least)
-            if share.n >= FEWEST and math.isnan(more):
-                check = replace(check, reason=f"{ONE_PROMPT}, or all alike")
-            elif share.n >= FEWEST:
-                check = replace(check, value=share.value, change=share.value, reason=None)
-                check = replace(check, low=share.low, high=share.high, p_beyond=more, p_within=less)
-            yield _untestable(rule, check)
 
 
 def _pairs(rule: Rule, pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -327,7 +279,7 @@ def _ranges(rule: Rule, policy: Policy, side: Side, index_of: RowsOf) -> Iterato
             yield _untestable(rule, replace(blank, n_carriers=_carriers(side.run, row), **tested))
 
 
-def _untestable(rule: Rule | JudgeRule, check: RuleCheck) -> RuleCheck:
+def _untestable(rule: Rule, check: RuleCheck) -> RuleCheck:
     """Skip a check without a test where its rule says so."""
     skipped = check.p_beyond is None and rule.untestable == "skip"
     return replace(check, status="skipped") if skipped else check
@@ -361,6 +313,8 @@ def _limits(policy: Policy, sides: Sequence[Side]) -> Iterator[Limit]:
 
 
 _FURTHEST = 1_000.0  # a number of texts beyond this many times the present one helps nobody
+POWER = 0.8
+"""With which probability the numbers of texts that a gate names would decide it."""
 UNCHANGED = "that nothing has changed"
 AS_IT_IS = "that the estimate is right"
 
@@ -397,7 +351,7 @@ def decide(checks: Sequence[RuleCheck], policy: Policy) -> list[RuleCheck]:
 
 
 def outcome(checks: Sequence[RuleCheck], limits: Sequence[Limit]) -> Outcome:
-    """Return the outcome that the checks show, whatever the policy makes of "inconclusive"."""
+    """Return the outcome that the checks show."""
     # Where too much could not be read, estimates say little of the model, whatever they show.
     if limits:
         return "unreadable"
@@ -429,7 +383,7 @@ def _needed(check: RuleCheck, policy: Policy) -> SampleSize | None:
                 sure = float(normal_isf(alpha)) + float(normal_isf(missed))
                 return (sure * error / distance) ** 2 if distance > 0 else math.inf
 
-            missed = 1.0 - policy.power
+            missed = 1.0 - POWER
             two_sided = all(map(math.isfinite, ends))
             nearest = min(map(abs, ends))
             # To lie within, both ends must be shown, and either may be missed.

@@ -18,7 +18,6 @@ from portrayal.run import write_atomically
 from portrayal.validate import check_choice, check_level
 
 Passes = Literal["shown_within", "no_excess_shown"]
-Inconclusive = Literal["inconclusive", "fail", "pass"]
 Untestable = Literal["inconclusive", "skip"]
 Worse = Literal["either", "up", "down"]
 Patterns = Annotated[
@@ -156,38 +155,6 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class JudgeRule:
-    """How well the scorer of a run must agree with the people who labelled texts of it.
-
-    Attributes
-    ----------
-    name
-        What messages call it; unique in the policy.
-    field
-        What people labelled, as `portrayal score judge` takes it.
-    least
-        Lowest "agreement", "recall", "precision" or Cohen's "kappa" in 0–1, one or several.
-    group
-        Patterns of the groups whose recall and precision count.
-    untestable
-        What a group with too few labels does: "inconclusive", or "skip" it.
-    """
-
-    name: str
-    field: str
-    least: Mapping[str, Share]
-    group: Patterns = ("*",)
-    untestable: Untestable = "inconclusive"
-
-    def __post_init__(self) -> None:
-        """Refuse a rule that nothing could fail or pass."""
-        if not self.least or not all(0 < share < 1 for share in self.least.values()):
-            raise OptionError("least takes shares above 0 and below 1, such as { recall = 0.8 }.")
-        for statistic in self.least:
-            check_choice("least", statistic, ("agreement", "recall", "precision", "kappa"))
-
-
-@dataclass(frozen=True)
 class _Unreadable:
     """The largest shares of texts and people that may be unreadable, those that are stated."""
 
@@ -208,19 +175,13 @@ class Policy:
     Attributes
     ----------
     rules
-        Of estimates; at least one, or one of `judges`.
-    judges
-        Of the scorer, from the labels by hand that the run was audited with.
+        At least one.
     level
         Confidence level of the whole policy: at most 1 − level of the gates of a model that has
         not changed fail, whatever the number of rules.
     passes
         "shown_within": every estimate is shown to lie within what is allowed (equivalence);
         "no_excess_shown": none is shown to lie beyond it.
-    inconclusive
-        What a gate does that is neither: "inconclusive", "fail" or "pass".
-    power
-        With which probability the numbers of texts that a gate names would decide it.
     despite
         Instruments in which run and base may differ; "all" for any.
     unreadable
@@ -232,11 +193,8 @@ class Policy:
     """
 
     rules: Annotated[tuple[Rule, ...], KeyName("rule")] = ()
-    judges: Annotated[tuple[JudgeRule, ...], KeyName("judge")] = ()
     level: float = 0.95
     passes: Passes = "shown_within"
-    inconclusive: Inconclusive = "inconclusive"
-    power: float = 0.8
     despite: tuple[str, ...] = ()
     unreadable: Annotated[Mapping[str, float], Holds(reads=_Unreadable, convert=_stated)] = field(
         default_factory=dict
@@ -245,17 +203,14 @@ class Policy:
 
     def __post_init__(self) -> None:
         """Refuse a policy that cannot be used."""
-        if not self.rules and not self.judges:
-            raise OptionError("the policy has no rule; begin one with [[rule]] or [[judge]].")
-        names = [*(rule.name for rule in self.rules), *(rule.name for rule in self.judges)]
+        if not self.rules:
+            raise OptionError("the policy has no rule; begin one with [[rule]].")
+        names = [rule.name for rule in self.rules]
         if twice := next((name for name in names if names.count(name) > 1), None):
             raise OptionError(f"two rules are called {twice!r}; names must differ.")
         check_level(self.level)
-        if not 0.0 < self.power < 1.0:
-            raise OptionError(f"power is a fraction between 0 and 1; got {self.power!r}.")
         check_choice("population", self.population, get_args(Population))
         check_choice("passes", self.passes, ("shown_within", "no_excess_shown"))
-        check_choice("inconclusive", self.inconclusive, ("inconclusive", "fail", "pass"))
         for name, share in self.unreadable.items():
             check_choice("unreadable", name, tuple(_Unreadable.__annotations__))
             if not 0.0 <= share <= 1.0:
@@ -285,13 +240,12 @@ def read_policy(path: str | Path) -> Policy:
         file = read_datafile(path)
     except DataError as error:
         raise DataError(f"{error} `portrayal gate --init {path}` writes a policy.") from None
-    given_rules = file.table.get("rule", [] if file.table.get("judge") else None)
-    if not isinstance(given_rules, list) or (given_rules == [] and "judge" not in file.table):
-        raise file.wrong((), "the policy has no rule; begin each with [[rule]] or [[judge]].")
+    if not isinstance(file.table.get("rule"), list) or not file.table["rule"]:
+        raise file.wrong((), "the policy has no rule; begin each with [[rule]].")
     # A file names lines; rules keep them, as what is wrong may only show once a run is read.
     rules = []
     tables = tuple[Mapping[str, Any], ...]
-    for i, table in enumerate(file.value(tables, ("rule",)) if given_rules else ()):
+    for i, table in enumerate(file.value(tables, ("rule",))):
         keys = ("rule", i)
         defaults = {} if "name" in table else {"name": f"rule {i + 1}"}
         rule = file.record(Rule, keys, **defaults, places={})

@@ -1,16 +1,14 @@
 """Verdicts: what a gate says of a run, estimate by estimate, and how it is written.
 
-A table for terminals, JUnit XML, Markdown for a pull request, JSON.
+A table for terminals, Markdown for a pull request, JSON.
 """
 
 import math
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from textwrap import fill
 from typing import Any, Literal
-from xml.etree import ElementTree as ET
 
 from portrayal.records import LIKE_THESE, Population, finite
 from portrayal.reference.labels import FactorLabels, group_label, speaking_of, strata_words
@@ -171,8 +169,6 @@ class Verdict:
         Every estimate that a rule names.
     limits
         What makes the runs unreadable.
-    decided
-        What was shown, where the policy turns "inconclusive" into another outcome.
     factors
         How groups are called.
     population
@@ -186,7 +182,6 @@ class Verdict:
     passes: str
     checks: tuple[RuleCheck, ...]
     limits: tuple[Limit, ...] = ()
-    decided: Outcome | None = None
     factors: tuple[FactorLabels, ...] = ()
     population: Population = LIKE_THESE
 
@@ -244,9 +239,6 @@ class Verdict:
         words += f", judged for {self.population.replace('-', ' ')}"
         if self.limits:
             return f"{words}; {self.limits[0]}."
-        # A policy may turn it into a pass or fail; a reader must see that nothing was shown.
-        if self.decided == "inconclusive" and self.outcome != "inconclusive":
-            words += f"; inconclusive, and the policy says {self.outcome}"
         if self.outcome in ("fail", "inconclusive") and self.needed is not None:
             n, open_ones = self.needed, [c for c in self.checks if c.status == "inconclusive"]
             words += f"; about {n.texts:,} texts of each run ({n.prompts:,} prompts) would do"
@@ -266,7 +258,6 @@ class Verdict:
             "level": self.level,
             "passes": self.passes,
             "population": self.population,
-            "decided": self.decided or self.outcome,
             "needed": self.needed,
             "unreadable": self.limits,
             "checks": self.checks,
@@ -299,45 +290,6 @@ def _markdown(verdict: Verdict) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _junit(verdict: Verdict) -> str:
-    """Return JUnit XML: a test case for each estimate, and one for whether texts could be read.
-
-    What is inconclusive is an error, a failure or a skipped case, as the policy says.
-    """
-    root = ET.Element("testsuites", name="portrayal gate")
-    suite = ET.SubElement(root, "testsuite", name=_plain(f"portrayal gate {verdict.run}"))
-    properties = ET.SubElement(suite, "properties")
-    ET.SubElement(properties, "property", name="population", value=verdict.population)
-    readable = ET.SubElement(suite, "testcase", classname="unreadable", name="texts are readable")
-    counts = {"failure": 0, "error": 0, "skipped": 0}
-    if verdict.limits:
-        message = _plain("; ".join(map(str, verdict.limits)))
-        ET.SubElement(readable, "error", type="unreadable", message=message)
-        counts["error"] += 1
-    # CI systems let skipped cases pass and stop at failures and errors.
-    open_as = {"fail": "failure", "pass": "skipped"}.get(
-        verdict.outcome if verdict.decided == "inconclusive" else "", "error"
-    )
-    tags = {"fail": "failure", "inconclusive": open_as, "skipped": "skipped"}
-    for check in verdict.checks:
-        case = ET.SubElement(
-            suite, "testcase", classname=_plain(check.rule), name=_plain(check.label)
-        )
-        if check.status in tags:
-            message = f"{check.found_words}, allowed {check.allowed_words}"
-            message = message if check.status == "fail" else f"{message}; {_why(check)}"
-            node = ET.SubElement(case, tags[check.status], message=_plain(message))
-            if tags[check.status] != "skipped":
-                node.set("type", check.status)
-            counts[tags[check.status]] += 1
-    # One more than the checks: whether texts are readable is a case of its own.
-    suite.set("tests", str(len(verdict.checks) + 1))
-    for attribute, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
-        suite.set(attribute, str(counts[tag]))
-    ET.indent(root)
-    return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
-
-
 def _json(verdict: Verdict) -> str:
     """Return one JSON object."""
     return json_text(finite(verdict.facts))
@@ -349,7 +301,7 @@ def _speaking(written: Callable[[Verdict], str], verdict: Verdict) -> str:
         return written(verdict)
 
 
-_WRITERS = {"table": _table, "junit": _junit, "markdown": _markdown, "json": _json}
+_WRITERS = {"table": _table, "markdown": _markdown, "json": _json}
 FORMATS: Mapping[str, Callable[[Verdict], str]] = {
     name: partial(_speaking, written) for name, written in _WRITERS.items()
 }
@@ -374,8 +326,3 @@ def _why(check: RuleCheck) -> str:
             f"({check.n_prompts:,})"
         )
     return "; ".join(parts) or "neither shown within what is allowed nor beyond it"
-
-
-def _plain(text: str) -> str:
-    """Return text on one line, without characters that XML cannot hold."""
-    return re.sub(r"[\ufffe\uffff]", "\ufffd", one_line(text))

@@ -1,8 +1,7 @@
 """A judge as an instrument: how far what a scorer says of texts agrees with people, by group."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -17,7 +16,6 @@ from portrayal.reference.factors import load_factor
 from portrayal.run.directory import Run
 from portrayal.run.reading import read_chosen, read_prompts
 from portrayal.stats import infer_shares
-from portrayal.stats.clustered import Clustered
 from portrayal.stats.tails import normal_sf
 from portrayal.types import BoolArray, FloatArray
 
@@ -38,15 +36,12 @@ class AgreedShare:
         where all texts are of one prompt.
     n
         Effective number of texts.
-    infer
-        Function of a level and a null to the inference from the sums by prompt.
     """
 
     value: float
     low: float
     high: float
     n: float
-    infer: Callable[..., Clustered] | None = field(default=None, repr=False)
 
     @classmethod
     def of(
@@ -57,10 +52,9 @@ class AgreedShare:
             return cls(np.nan, np.nan, np.nan, 0.0)
         w, by = weight / weight.mean(), np.unique(prompt, return_inverse=True)[1]
         k, total = (np.bincount(by, x)[:, np.newaxis] for x in (w * marks, w))
-        infer = partial(infer_shares, k, total)
         # Unequal chances of being drawn make fewer texts of them (Kish's effective size).
-        share, n = infer(level), float(w.sum() ** 2 / (w**2).sum())
-        return cls(float(share.value[0]), float(share.low[0]), float(share.high[0]), n, infer)
+        share, n = infer_shares(k, total, level), float(w.sum() ** 2 / (w**2).sum())
+        return cls(float(share.value[0]), float(share.low[0]), float(share.high[0]), n)
 
     @classmethod
     def of_kappa(
@@ -79,24 +73,7 @@ class AgreedShare:
         same = cls.of((one == two)[mask], weight[mask], prompt[mask], level)
         # Kappa is linear in agreement, so its interval is that of agreement, moved and stretched.
         value, low, high = ((x - chance) / beyond for x in (same.value, same.low, same.high))
-
-        def infer(level: float, null: float) -> Clustered:
-            assert same.infer is not None
-            return same.infer(level, chance + null * beyond)
-
-        return cls(value, low, high, same.n, infer)
-
-    def p_at_least(self, least: float) -> tuple[float, float]:
-        """One-sided p that the value is `least` or more, and that it is less; NaN of one prompt.
-
-        >>> marks = np.repeat([1.0, 0.0], 10)
-        >>> half = AgreedShare.of(marks, np.ones(20), np.arange(20), 0.95)
-        >>> [round(p, 3) for p in half.p_at_least(0.7)]
-        [0.021, 0.979]
-        """
-        p = np.nan if self.infer is None else float(self.infer(0.95, least).p[0]) / 2.0
-        # Half of a two-sided p is that of the side on which the value lies
-        return (p, 1.0 - p) if self.value < least else (1.0 - p, p)
+        return cls(value, low, high, same.n)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from portrayal.mitigate.edits import REASONS, Edit, Edited, apply_edits, read_ed
 from portrayal.mitigate.mitigation import (
     MitigatedText,
     Mitigation,
-    RewriteRound,
     mitigate_agency,
     read_agency,
     read_passages,
@@ -23,7 +22,6 @@ __all__ = [
     "Edited",
     "MitigatedText",
     "Mitigation",
-    "RewriteRound",
     "apply_edits",
     "mitigate_agency",
     "read_agency",

@@ -1,14 +1,14 @@
-"""A mitigation from texts to texts: read, rewrite in rounds, write.
+"""A mitigation from texts to texts: read, rewrite, write.
 
-In each round a classifier reads the texts, a model is asked for edits to the communal sentences,
+A classifier reads the texts, a model is asked for edits to the communal sentences,
 and those that hold are applied. A text whose answer is malformed, empty, refused or missing stays
 as it is, and is counted.
 """
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,11 +26,7 @@ from portrayal.mitigate.edits import Edit, apply_edits, read_edits
 from portrayal.run import Run, read_rows
 from portrayal.run.files import write_atomically
 from portrayal.types import Say, Tabular
-from portrayal.validate import check_count
 
-DONE = "no sentence is left to rewrite"
-USED = "all rounds are used"
-STALLED = "no edit of the last round held"
 ALL_REFUSED = "every edit refused"
 EDITED = "edited"
 UNCHANGED = "unchanged"
@@ -56,10 +52,8 @@ class MitigatedText:
         Why it is left as it is ("refused", "empty"); "" where it is read.
     spans, agentic
         Its sentences as offsets, and the probability of each that it is agentic.
-    changed
-        Numbers of the sentences that were rewritten.
     outcome
-        What became of the last answer about it; "" before the first.
+        What became of the answer about it; "" where none was asked for.
     """
 
     row: Mapping[str, Any]
@@ -69,7 +63,6 @@ class MitigatedText:
     unread: str
     spans: list[tuple[int, int]] = field(default_factory=list)
     agentic: list[float] = field(default_factory=list)
-    changed: set[int] = field(default_factory=set)
     outcome: str = ""
 
     @property
@@ -80,32 +73,9 @@ class MitigatedText:
     @property
     def disposition(self) -> str:
         """What happened to the text, in words."""
-        if self.changed:
+        if self.outcome == EDITED:
             return "rewritten"
         return f"{UNCHANGED}: {self.unread or self.outcome or 'not chosen'}"
-
-
-Read = Callable[[Sequence[MitigatedText]], None]
-"""Sets `spans` and `agentic` of texts."""
-
-
-@dataclass(frozen=True, slots=True)
-class RewriteRound:
-    """What one round did.
-
-    Attributes
-    ----------
-    texts
-        Texts that were asked about, by what came of it ("edited", "malformed", …).
-    chosen
-        Sentences that were to be rewritten.
-    edits
-        Edits by what became of them: "applied", "malformed", or why they were refused.
-    """
-
-    texts: Mapping[str, int]
-    chosen: int
-    edits: Mapping[str, int]
 
 
 @dataclass(frozen=True)
@@ -131,7 +101,6 @@ def mitigate_agency(
     out: str | Path,
     *,
     columns: Iterable[str] = (),
-    rounds: int = 1,
     classifier: str = "linear",
     masked: bool = True,
     classifier_settings: Mapping[str, Any] | None = None,
@@ -151,14 +120,12 @@ def mitigate_agency(
         Directory of the result.
     columns
         "FIELD=NAME" strings; see `read_passages`.
-    rounds
-        Of rewriting, at most; see `rewrite`.
     classifier, masked
         Which sentences are communal; see `portrayal.annotate.agency.load_classifier`.
     classifier_settings
         How a classifier that is a model ("llm:…") is asked. Its answers are kept in `out`.
     say
-        Called with a line after each round.
+        Called with a line about what is rewritten.
 
     Raises
     ------
@@ -167,7 +134,6 @@ def mitigate_agency(
     DataError, OptionError, StopError, RunError
         Saying what to do; what was answered before is kept.
     """
-    check_count("rounds", rounds, minimum=1)
     passages = read_passages(source, columns)
     if all(passage.unread for passage in passages):
         raise DataError(f"none of the {len(passages):,} texts can be read.")
@@ -179,11 +145,11 @@ def mitigate_agency(
         else model.check().classifier(folder.path, masked)
     )
     with folder.lock():
-        ask = partial(ModelReader(asking, "edits").ask, folder.path)
-        read = partial(read_agency, classify=classify)
-        all_rounds, stopped = rewrite(passages, read, ask, rounds=rounds, say=say)
-        # Edits of all rounds together; each round is told as well
-        edits = sum((Counter(one_round.edits) for one_round in all_rounds), Counter[str]())
+        read_agency([passage for passage in passages if not passage.unread], classify)
+        communal = [passage.communal for passage in passages if passage.communal]
+        n_communal = sum(map(len, communal))
+        say(f"rewriting {n_communal:,} communal sentences of {len(communal):,} texts")
+        edits = rewrite(passages, partial(ModelReader(asking, "edits").ask, folder.path))
         facts = {
             # Its name alone: paths say whose machine it was
             "source": Path(source).name if isinstance(source, (str, Path)) else "the table",
@@ -195,14 +161,13 @@ def mitigate_agency(
                 "refused": sum(edits.values()),
                 "refused_by_reason": {name: n for name, n in sorted(edits.items()) if n},
             },
-            "rounds": [asdict(one_round) for one_round in all_rounds],
-            "stopped": stopped,
+            "communal_sentences": n_communal,
         }
         lines = []
         for passage in passages:
             row = {**passage.row, passage.column: passage.text, "mitigation": passage.disposition}
             # The text as it was stays beside it, for whoever checks the rewriting
-            if passage.changed:
+            if passage.outcome == EDITED:
                 row["text_before"] = passage.row[passage.column]
             lines.append(json.dumps(row, ensure_ascii=False, default=str) + "\n")
         # The facts last: who finds them finds the texts
@@ -266,68 +231,35 @@ def read_agency(passages: Sequence[MitigatedText], classify: AgencyClassifier) -
         passage.agentic = [next(agentic) for _ in passage.spans]
 
 
-def rewrite(
-    passages: Sequence[MitigatedText],
-    read: Read,
-    ask: Ask,
-    *,
-    rounds: int = 1,
-    say: Say = lambda _: None,
-) -> tuple[list[RewriteRound], str]:
-    """Rewrite every communal sentence of every text, as published.
+def rewrite(passages: Sequence[MitigatedText], ask: Ask) -> Counter[str]:
+    """Rewrite every communal sentence of every text, as published; return what became of the edits.
 
     Parameters
     ----------
     passages
-        The texts, which are changed where they stand.
-    read, ask
-        The classifier, and the model that proposes edits.
-    rounds
-        At most; a further one asks about the sentences that are communal still. None follows a
-        round that applied no edit.
-    say
-        Called with a line after each round.
+        The texts with their sentences, which are changed where they stand.
+    ask
+        The model that proposes edits.
 
     Returns
     -------
-    What the rounds did, and why no further one followed.
+    Counter
+        Edits that were "applied" or "malformed", and others by why they were refused.
 
     References
     ----------
     Wan & Chang (2024), Section 5.2 (Mitigation via Selective Rewrite).
     """
-    read([passage for passage in passages if not passage.unread])
-    # A text that no edit changed is asked again in the same words: it takes another sample
-    times_asked: Counter[tuple[int, str]] = Counter()
-    all_rounds: list[RewriteRound] = []
-    for number in range(1, rounds + 1):
-        communal = {i: passage for i, passage in enumerate(passages) if passage.communal}
-        if not communal:
-            return all_rounds, DONE
-        n_communal = sum(len(passage.communal) for passage in communal.values())
-        prompts = {}
-        for i, passage in communal.items():
-            words = rewrite_prompt(passage.text, len(passage.spans), passage.communal)
-            prompts[i] = prompt_of(words, times_asked[i, words])
-            times_asked[i, words] += 1
-        replies = ask(prompts.values())
-        edits: Counter[str] = Counter()
-        for i, passage in communal.items():
-            edits += _edited(passage, replies.get(prompts[i].prompt_id, ()))
-        outcomes = Counter(passage.outcome for passage in communal.values())
-        # Only what changed is read again: classifying is what takes time
-        read([passage for passage in communal.values() if passage.outcome == EDITED])
-        all_rounds.append(
-            RewriteRound(dict(sorted(outcomes.items())), n_communal, dict(sorted(edits.items())))
-        )
-        say(
-            f"round {number}: {n_communal:,} sentences of {len(communal):,} texts, "
-            f"{edits['applied']:,} edits applied"
-        )
-        # The same texts would be asked again, and paid for
-        if not edits["applied"]:
-            return all_rounds, STALLED
-    return all_rounds, USED
+    prompts = [
+        (passage, prompt_of(rewrite_prompt(passage.text, len(passage.spans), passage.communal)))
+        for passage in passages
+        if passage.communal
+    ]
+    replies = ask(prompt for _, prompt in prompts)
+    edits = Counter[str]()
+    for passage, prompt in prompts:
+        edits += _edited(passage, replies.get(prompt.prompt_id, ()))
+    return edits
 
 
 def _edited(passage: MitigatedText, replies: Sequence[Reply]) -> Counter[str]:
@@ -352,7 +284,6 @@ def _edited(passage: MitigatedText, replies: Sequence[Reply]) -> Counter[str]:
     )
     passage.outcome = EDITED if edited.applied else ALL_REFUSED
     passage.text = edited.text
-    passage.changed |= edited.changed
     counts["applied"] = len(edited.applied)
     return counts + edited.refused
 

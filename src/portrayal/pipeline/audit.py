@@ -6,7 +6,7 @@ import re
 import shlex
 import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,6 @@ from portrayal.annotate.people.labeler import labelling_of, labelling_of_run
 from portrayal.collect import import_texts
 from portrayal.collect.ask import ask_model
 from portrayal.collect.fields import parse_columns
-from portrayal.collect.tables import keep_table
 from portrayal.collect.texts import SHARD_ROWS, alike_models, said_left_out
 from portrayal.errors import OptionError
 from portrayal.measure import check_measures, with_q_in
@@ -43,7 +42,6 @@ from portrayal.run.files import is_whole
 from portrayal.run.manifest import (
     ANNOTATED,
     ANSWERS,
-    GIVEN,
     MEASURED,
     REFERENCE,
     REFERENCE_ANNOTATED,
@@ -109,8 +107,7 @@ def audit(
         `pair_by`, `preset`, `replace`, …; of a model to ask in place of texts: `model`
         ("openai:gpt-5-mini", or an `Asking` with every setting), `samples`, `base_url`, …; of the
         work: `workers`, `executor`, `report`; and the study's own options (`portrayal audit STUDY
-        --help` lists them): `level`, `seed`, …. Where one of these names a file of a table, a
-        DataFrame may stand; it is kept in the run's folder `given`.
+        --help` lists them): `level`, `seed`, ….
 
     Returns
     -------
@@ -165,12 +162,7 @@ def _stages(
     tell: Say,
 ) -> None:
     """Run the stages in order, in a run that is held: what fits of an earlier audit is kept."""
-    # Tables may stand in lists of options, as several factors do
-    given_values = list[Any]()
-    for value in config.options.values():
-        given_values += value if isinstance(value, (list, tuple)) else [value]
     given_of = {
-        GIVEN: any(hasattr(value, "__arrow_c_stream__") for value in given_values),
         TEXTS: texts is not None or config.asking is not None,
         REFERENCE: reference is not None,
     }
@@ -180,9 +172,7 @@ def _stages(
     # First of all, so that no stage rests on a file that is not as it was made
     for line in run.manifest.mend(makes, by_user=config.asking is not None):
         tell(line)
-    with run.manifest.step(GIVEN) if given_of[GIVEN] else nullcontext():
-        # The study's own record checks its options, tables among them written to files by now
-        options = study.options(**_written(run, config.options))
+    options = study.options(**config.options)  # checked by the study's own record
     readers: list[ModelReader | None] = [
         group_labelling(
             factors_of(options), options.factor_model, config.factor_settings, options.retest
@@ -218,19 +208,6 @@ def _stages(
         tell(f"report: {write_report(view)}")
         for line in finding_lines(view, MOST_SAID):
             tell(line)
-
-
-def _written(run: Run, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options with each table in them written to a file of the run, which `audit.toml` can name."""
-
-    def written(name: str, value: Any) -> Any:
-        if isinstance(value, (list, tuple)):
-            return type(value)(written(name, item) for item in value)
-        if hasattr(value, "__arrow_c_stream__"):
-            return keep_table(value, run.path / "given", name)
-        return value
-
-    return {name: written(name, value) for name, value in options.items()}
 
 
 def _collect(
@@ -380,7 +357,7 @@ def _measure(
     notes = [stage.note() for stage in annotations]
     names = list(dict.fromkeys(note["annotator"] for note in notes))
     folders = [stage.folder.relative_to(run.path).as_posix() for stage in annotations]
-    used = (TEXTS, REFERENCE, GIVEN, ANSWERS, TOPICS, *folders)
+    used = (TEXTS, REFERENCE, ANSWERS, TOPICS, *folders)
     run.manifest.settle(used)
     mark = fingerprint(
         read=run.manifest.made(TEXTS, REFERENCE, *folders),

@@ -95,6 +95,11 @@ class AuditConfig(AuditOptions):
             name, _, part = key.partition(".")
             check_known(name, table_of, whose, default)
             into = records[table_of[name]]
+            if hasattr(value, "__arrow_c_stream__") and name != "prompts":
+                raise OptionError(
+                    f"{name} takes the path of a file; got a table: write it to a file, such as "
+                    "frame.to_csv(…)."
+                )
             if part:
                 into[name] = {**into.get(name, {}), part: value}
             # By type as well: 1 equals True and 1.0, which mean other things

@@ -180,8 +180,8 @@ class DataFile:
         """Return the path of a file that stands beside this one: the resolver of paths in data.
 
         A path that leaves the file's own folder, by `..`, from the root or by a link, is refused,
-        unless it is below a folder that `portrayal --allow-outside PATH` names (in Python the
-        variable `ALLOWED_OUTSIDE`): who shares a data file does not say what is read here.
+        unless it is below a folder that the variable `ALLOWED_OUTSIDE` names: who shares a data
+        file does not say what is read here.
 
         Parameters
         ----------
@@ -207,7 +207,7 @@ class DataFile:
                 raise self.wrong(
                     keys,
                     f"{path_text!r} leads out of the file's folder, to {real}. Copy it beside the "
-                    f"file, or allow it: `portrayal --allow-outside {real.parent} …`.",
+                    f"file, or set the variable {ALLOWED_OUTSIDE}={real.parent}.",
                 )
             return str(path.absolute())
         if or_name and not Path(path_text).suffix:

@@ -22,7 +22,7 @@ from portrayal.run.stages import Stage
 NOTHING_KEPT = (LOCK, MANIFEST, f".{MANIFEST}.lock")
 """What stands in a run before anything is kept."""
 VERIFY = "PORTRAYAL_VERIFY"
-"""Variable that makes every reader digest every file of a run; `--verify` before a command."""
+"""Variable that makes every reader digest every file of a run, as `verify` does."""
 MARKS = (LOCK, SETTINGS, MANIFEST, "texts", "prompts.parquet", "facts.json", "given")
 """Names, one of which every folder holds that a stage of Portrayal wrote."""
 
