@@ -16,10 +16,16 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from portrayal.coding import count_words, marked_words, read_documents
 from portrayal.collect.corpus import Corpus, file_corpus
 from portrayal.measure import Scope
-from portrayal.measure.cues import cue_counts, cue_list, find_cues
+from portrayal.measure.cues import (
+    count_words,
+    cue_counts,
+    cue_list,
+    find_cues,
+    marked_words,
+    read_documents,
+)
 from portrayal.run.files import write_parquet
 from portrayal.studies.laissez_faire import sample
 

@@ -6,12 +6,14 @@ import shutil
 import pytest
 
 import portrayal
-from portrayal.coding import draw_texts, items_of
+from portrayal.measure.sampling import draw_texts, items_of
 from portrayal.raters import Label, Labels, write_labels
 from portrayal.records import BASIS
+from portrayal.run import read_rows
 
 FILE = "laissez_faire/gold_stories_dev.jsonl"
 QUICK = {"report": False, "draws": 200, "permutations": 20}
+COLUMNS = ("text_id", "prompt_id", "model")
 MEASURES = ("representation.v1", "subordination.v1")
 
 
@@ -40,14 +42,15 @@ def corrected(run, path, n, labels, seed=0):
     """The audit again, with `n` stories labelled by hand."""
     draw = draw_texts(run, "people", n, by=["domain", "condition"], seed=seed)
     rows = []
+    model_of = {row["text_id"]: row["model"] for row in read_rows(run, COLUMNS)}
     for item in items_of(run, draw):
-        known = labels[item.strata["model"], item.text]
-        more = {"prompt_id": item.strata["prompt_id"], "chance": 1 / item.weight}
-        for person in item.people:
-            gender = known[f"gold_{person.slot}_gender"] or "Unspecified"
-            said = {"name": known[f"gold_{person.slot}_name"] or "", "gender": gender}
+        known = labels[model_of[item.text_id], item.text]
+        more = {"prompt_id": item.prompt_id, "chance": item.chance}
+        for slot in item.roles:
+            gender = known[f"gold_{slot}_gender"] or "Unspecified"
+            said = {"name": known[f"gold_{slot}_name"] or "", "gender": gender}
             rows += [
-                Label(item.item_id, "", f"{person.slot}_{part}", value, "ann", **more)
+                Label(item.text_id, "", f"{slot}_{part}", value, "ann", **more)
                 for part, value in said.items()
             ]
     write_labels(path, Labels(tuple(rows)))

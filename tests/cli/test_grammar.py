@@ -42,7 +42,6 @@ ARGUMENTS = {
     "RUNS",
     "FOLDER",
     "FILE",
-    "PROJECT",
     "GIVEN",
     "FILLED",
     "SHEETS",
@@ -53,9 +52,8 @@ DOCUMENTS = {
     "report",
     "evidence",
     "new",
-    "label serve",
 }
-"""Commands that write a document, or serve a page, and print no table."""
+"""Commands that write a document and print no table."""
 
 
 APP = command_line()

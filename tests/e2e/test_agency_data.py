@@ -58,7 +58,7 @@ def test_every_step_follows_the_one_before(
         assert server.answered.total() == n_asked == 24
     assert made["sentences"] == {"malformed": 1, "ok": 23}
     assert inside("build", "sheets", *step).json()["rows"] == 46
-    sheets = [tmp_path / "data" / "sheets" / f"sheet-{i}.csv" for i in (1, 2)]
+    sheets = [tmp_path / "data" / "sheets" / f"{i}.csv" for i in (1, 2)]
     for sheet in sheets:
         _fill(sheet)
     made = inside("build", "labels", *sheets, *step, "--draws", "50").json()

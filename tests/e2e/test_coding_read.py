@@ -1,4 +1,4 @@
-"""The commands that read codes, or bring them in and out, as a user types them."""
+"""The commands that read codes and have a model give them, as a user types them."""
 
 import csv
 import json
@@ -7,88 +7,104 @@ from pathlib import Path
 
 import pytest
 
-from coding.coded import CODES, code_all, random_codes, small_project
 from e2e.conftest import Portrayal
+from measure.cues.stories import story_run
+from portrayal.collect.tables import read_table, write_table
 from servers.openai_server import OpenAIServer
+
+CODES = 6
+DRAWS = ("--draws", "100", "--format", "json")
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
-    made = small_project(tmp_path / "p", 12)
-    code_all(made, "Ana", random_codes(made, 1))
-    code_all(made, "Bo", random_codes(made, 1) | {"t0": {"savage"}, "t3": set()})
-    return made.folder
+def run(inside: Portrayal, tmp_path: Path) -> Path:
+    """A run with 12 of its texts coded by two people, who differ on the first."""
+    path = story_run(tmp_path / "run").path
+    raters = ("--rater", "ana", "--rater", "bo")
+    inside("label", "sheet", path, "--for", "stereotypes", "--n", 12, *raters).ok()
+    for rater in ("ana", "bo"):
+        sheet = path / "labels" / "stereotypes" / f"{rater}.csv"
+        rows = read_table(sheet, ["label"])
+        for i, row in enumerate(rows):
+            row["label"] = str(int(i % 7 == 0 and (i > 0 or rater == "bo")))
+        write_table(sheet, list(rows[0]), rows)
+    return path
 
 
-def test_agreement(inside: Portrayal, project: Path) -> None:
-    out = inside("label", "agreement", project, "--draws", "100").ok().out
+@pytest.fixture
+def folder(run: Path) -> Path:
+    return run / "labels" / "stereotypes"
+
+
+def test_agreement(inside: Portrayal, folder: Path) -> None:
+    out = inside("label", "agreement", folder, "--draws", "100").ok().out
     assert "Texts done by ana 12, bo 12" in out
-    assert "Fleiss’ κ" in out
-    facts = inside("label", "agreement", project, "--draws", "100", "--format", "json").json()
+    assert "Cohen’s κ" in out
+    facts = inside("label", "agreement", folder, *DRAWS).json()
     assert facts["people"]["raters"] == ["ana", "bo"]
     assert facts["language_models_against_people"] == []
     figures = {(f["question"], f["statistic"]): f for f in facts["people"]["coefficients"]}
-    assert figures["whole set", "percent_agreement"]["value"] == pytest.approx(10 / 12)
-    assert figures["savior", "cohens_kappa"]["interval"]["n_clusters"] == 12
+    assert figures["whole set", "percent_agreement"]["value"] == pytest.approx(11 / 12)
 
 
-def test_codes_by_group(inside: Portrayal, project: Path) -> None:
-    assert "Latine" in inside("label", "codes", project).ok().out
-    facts = inside("label", "codes", project, "--merge", "Asian=Latine", "--format", "json").json()
-    (group,) = facts["groups"]
-    assert group["n_items"] + group["n_open"] == 12
-    inside("label", "codes", project, "--by", "shoe").refused("'shoe'", "Known: group")
-    inside("label", "codes", project, "--merge", "Asian").refused("--merge takes Inuit=AN")
+def test_codes_by_group(inside: Portrayal, run: Path, folder: Path) -> None:
+    assert "Latine" in inside("label", "codes", run, folder).ok().out
+    asked = ("--by", "model", "--merge", "m2=m1", "--format", "json")
+    (group,) = inside("label", "codes", run, folder, *asked).json()["groups"]
+    assert (group["group"], group["n_texts"], group["n_open"]) == ("m1", 11, 1)
+    inside("label", "codes", run, folder, "--by", "shoe").refused("'shoe'", "texts have:")
+    inside("label", "codes", run, folder, "--merge", "Asian").refused("--merge takes Inuit=AN")
 
 
-def test_the_labels_of_a_project_are_a_label_file(
-    inside: Portrayal, project: Path, tmp_path: Path
+def test_sheets_become_one_label_file_and_one_that_is_half_filled_is_refused(
+    inside: Portrayal, run: Path, folder: Path, tmp_path: Path
 ) -> None:
-    inside("label", "merge", project, "--out", "labels.csv").ok()
+    inside("label", "merge", folder, "--out", "labels.csv").ok()
     with (tmp_path / "labels.csv").open(encoding="utf-8-sig") as stream:
-        assert len(list(csv.DictReader(stream))) == 2 * 12 * len(CODES)
+        assert len(list(csv.DictReader(stream))) == 2 * 12 * CODES
     figures = [
-        inside("label", "agreement", given, "--draws", "100", "--format", "json").json()["people"]
-        for given in (project, "labels.csv")
+        inside("label", "agreement", given, *DRAWS).json()["people"]
+        for given in (folder, "labels.csv")
     ]
     assert figures[0]["coefficients"] == figures[1]["coefficients"]
+    shares = [
+        inside("label", "codes", run, given, "--format", "json").json()["groups"]
+        for given in (folder, "labels.csv")
+    ]
+    assert shares[0] == shares[1]
+    rows = read_table(folder / "bo.csv", ["label"])
+    rows[3]["label"] = ""
+    write_table(folder / "bo.csv", list(rows[0]), rows)
+    asked = ("label", "merge", folder, "--out", "more.csv")
+    inside(*asked).refused("bo.csv: row 5: model_minority has no label", "'bo' answered other")
 
 
-def test_a_model_is_a_rater_apart(inside: Portrayal, project: Path) -> None:
+def test_a_model_is_a_rater_apart(inside: Portrayal, run: Path, folder: Path) -> None:
     def render(path: str, body: dict, kind: str) -> dict:
         prompt = body["messages"][-1]["content"]
         story = re.search(r"<story>\n(.*)\n</story>", prompt, re.S).group(1)
-        codes = [{"code": "foreigner", "passage": "just moved here"}] if "Maria" in story else []
-        said = "I do not know." if "Tale 5" in story else json.dumps({"codes": codes})
+        codes = [{"code": "noble_savage", "passage": "thanks the doctor"}]
+        said = json.dumps({"codes": codes if "thanks" in story else []})
         message = {"role": "assistant", "content": said}
         choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
         usage = {"prompt_tokens": 9, "completion_tokens": 9, "total_tokens": 18}
         facts = {"id": "x", "object": "chat.completion", "created": 1, "model": "m"}
         return {**facts, "choices": [choice], "usage": usage}
 
-    before = inside("label", "agreement", project, "--draws", "100", "--format", "json").json()
+    before = inside("label", "agreement", folder, *DRAWS).json()
     with OpenAIServer(render=render) as server:
-        command = (
-            "label",
-            "model",
-            project,
-            "--labeler-model",
-            "server:m",
-            "--labeler-base-url",
-            server.base_url,
-        )
-        facts = inside(*command, "--format", "json").json()
-        again = inside(*command).ok().out
-        assert server.requests == 12
-    assert (facts["n_items"], facts["n_coded"], facts["kind"]) == (12, 11, "llm")
-    assert set(facts["failed"]) == {"t5"}
-    assert "coded 11 of 12 texts" in again
-    after = inside("label", "agreement", project, "--draws", "100", "--format", "json").json()
+        model = ("--labeler-model", "server:m", "--labeler-base-url", server.base_url)
+        facts = inside("label", "model", folder, *model, "--format", "json").json()
+        again = inside("label", "model", folder, *model).ok().out
+    assert (facts["n_texts"], facts["n_labelled"], facts["failed"]) == (12, 12, {})
+    assert "12 of 12 texts are labelled" in again
+    after = inside("label", "agreement", folder, *DRAWS).json()
     assert after["people"] == before["people"]
-    (model,) = after["language_models_against_people"]
-    assert model["raters"] == ["people", "server:m"]
-    assert "not in the above" in inside("label", "agreement", project, "--draws", "100").ok().out
+    (compared,) = after["language_models_against_people"]
+    assert compared["raters"] == ["people", "server:m"]
+    assert "not in the above" in inside("label", "agreement", folder, "--draws", "100").ok().out
+    assert "corrected by people" in inside("label", "codes", run, folder).ok().out
 
 
-def test_a_folder_that_is_no_project(inside: Portrayal, tmp_path: Path) -> None:
-    inside("label", "agreement", tmp_path).refused("project.toml")
+def test_a_folder_without_labels_says_what_to_do(inside: Portrayal, run: Path) -> None:
+    inside("label", "agreement", run).refused("no sheet holds a label yet", "label sheet RUN")

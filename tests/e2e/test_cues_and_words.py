@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from coding.stories import stories, story_run
 from e2e.conftest import Portrayal
-from portrayal.coding import open_project
+from measure.cues.stories import stories, story_run
 
 
 @pytest.fixture
@@ -54,18 +53,6 @@ def test_cues_refuse_what_they_cannot_do(inside: Portrayal, file: Path, run: Pat
     inside("find", "cues", run, "--by", "luck").refused("by must be")
     inside("find", "cues", run, "--list", "nope").refused("laissez-faire")
     inside("find", "cues", run, "--level", "95").refused("level")
-
-
-def test_texts_are_drawn_for_a_codebook(inside: Portrayal, run: Path) -> None:
-    asked = ("label", "sheet", run, "--for", "stereotypes", "--project", "first", "--by", "race")
-    made = inside(*asked, "--n", 12, "--format", "json").json()
-    project = open_project(made["files"][0])
-    assert len(project.items) == made["n_drawn"] > 5
-    assert project.codebook.codes[0].key == "white_savior"
-    inside(*asked).refused("already")
-    inside(*asked[:5], "--project", "../x").refused("letters")
-    done = inside("label", "sheet", run, "--for", "people", "--project", "people")
-    assert "then: portrayal label serve" in done.ok().out
 
 
 def test_words_of_a_file(inside: Portrayal, tmp_path: Path) -> None:

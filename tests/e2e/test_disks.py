@@ -71,7 +71,7 @@ WRITERS = (
     "gate --init {run}/new.toml",
     "gate {run} --against {other} --policy {folder}/gate.toml --format json --out {run}/new.json",
     "label sheet {run}",
-    "label sheet {run} --for stereotypes --project new",
+    "label sheet {run} --for stereotypes",
     "find cues {run} --list identities --out {run}/new.csv",
     "find people --texts {texts} --out {run}/new.csv",
     "find words --texts {texts} --by model --out {run}/new.csv",

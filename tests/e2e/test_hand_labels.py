@@ -48,15 +48,15 @@ def sheet(inside: Portrayal, audited: Path, tmp_path: Path) -> Path:
     assert all(one["drawn"] < one["least"] == 20 for one in made["too_few"])
     assert sum(of for of, _ in made["strata"].values()) == 291
     assert [Path(name).name for name in made["files"]] == [
-        *("people-first.csv", "people-second.csv", "people-drawn.csv", "people.md")
+        *("first.csv", "second.csv", "drawn.csv", "codebook.toml", "instructions.md")
     ]
     assert "First name of the subject (" in (tmp_path / made["files"][0]).read_text("utf-8")
     instructions = (tmp_path / made["files"][-1]).read_text(encoding="utf-8")
     assert "from the words that refer to the character, never from the name" in instructions
-    few = inside("label", "sheet", "r", "--n", 60, "--out", "few.csv").ok().out
+    few = inside("label", "sheet", "r", "--n", 60, "--out", "few").ok().out
     assert "warning: these labels cannot correct Labor, power-laden: they are of 10 people" in few
     first = tmp_path / made["files"][0]
-    return filled(first, tmp_path / "r" / "people-ann.csv", tmp_path / "r", "ann")
+    return filled(first, first.with_name("ann.csv"), tmp_path / "r", "ann")
 
 
 def test_a_sheet_is_scored_and_corrects_the_audit_and_its_report(
@@ -94,11 +94,11 @@ def test_a_sheet_is_scored_and_corrects_the_audit_and_its_report(
 def test_sheets_of_raters_are_compared_and_merged(
     inside: Portrayal, sheet: Path, tmp_path: Path
 ) -> None:
-    other = filled(sheet, sheet.with_name("people-ben.csv"), tmp_path / "r", "ben")
+    other = filled(sheet, sheet.with_name("ben.csv"), tmp_path / "r", "ben")
     told = inside("label", "agreement", sheet, other, "--format", "json").json()["people"]
     assert {figure["value"] for figure in told["coefficients"]} == {1.0}
     assert {figure["interval"]["method"] for figure in told["coefficients"]} == {"Wilson"}
-    assert "subject_gender" in inside("label", "agreement", sheet, other).ok().out
+    assert "subject gender" in inside("label", "agreement", sheet, other).ok().out
     inside("label", "agreement", sheet, sheet).refused("given twice")
     merged = inside("label", "merge", sheet, other, "--out", "both.csv", "--format", "json").json()
     assert (merged["raters"], merged["n_undecided"]) == (["ann", "ben"], 0)
@@ -120,4 +120,4 @@ def test_what_cannot_correct_is_refused(inside: Portrayal, sheet: Path, tmp_path
     other.write_text("text_id,field,label,rater\nx,subject_gender,F,a\n", encoding="utf-8")
     inside(*again, "--hand-labels", other).refused("this run has no text 'x'")
     inside("score", "people", "r", "--hand-labels", other).refused("has no text 'x'")
-    inside("label", "sheet", "r").refused("may hold labels")
+    inside("label", "sheet", "r").refused("holds sheets already")

@@ -17,7 +17,6 @@ from pathlib import Path
 import pytest
 
 import portrayal as toolkit
-from coding.raters import project
 from e2e.conftest import PAGED, QUICK, Portrayal, Serve, command_line, environment
 from portrayal import registry
 from portrayal.studies.laissez_faire import sample
@@ -277,7 +276,7 @@ def test_ctrl_c_on_a_terminal_at_each_stage(tmp_path: Path, keys: str, undisturb
 
 
 @STAGES
-def test_ctrl_c_at_a_question_and_at_a_password(tmp_path: Path, serve: Serve) -> None:
+def test_ctrl_c_at_a_question(tmp_path: Path, serve: Serve) -> None:
     server = serve()
     model = ("--model", "openai:m", "--base-url", server.base_url, "--price", "1/1")
     asked = Terminal(tmp_path, "collect", "laissez-faire", *model, OPENAI_API_KEY="sk-none")
@@ -285,11 +284,6 @@ def test_ctrl_c_at_a_question_and_at_a_password(tmp_path: Path, serve: Serve) ->
     asked.interrupt_question()
     _interrupted(asked)
     assert server.answered.total() == 0
-    folder = project(tmp_path / "p").folder
-    locked = Terminal(tmp_path, "label", "serve", folder, "--password")
-    locked.wait_for("Password:")
-    locked.interrupt_question()
-    _interrupted(locked)
 
 
 @STAGES

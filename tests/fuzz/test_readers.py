@@ -15,8 +15,6 @@ import pytest
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
-from portrayal.coding.server.desk import unpack
-from portrayal.coding.server.gate import Address, Gate
 from portrayal.collect.ask.journal import Journal
 from portrayal.collect.promptfile import read_prompts
 from portrayal.collect.sources import open_source
@@ -38,8 +36,6 @@ PIECES = [
     b'"""', b"\xe2\x80\xae", b"\\ud800", b"9" * 400, b"PAR1", b"PK\x03\x04", b"\x1f\x8b",
     b"[" * 3000, b'{"a":' * 3000,
 ]  # fmt: skip
-GATE = Gate(Address("127.0.0.1", 1, "a token", "a secret"), None)
-SESSION = "name.of-a-session"
 
 
 def _rows(path: Path) -> None:
@@ -71,18 +67,6 @@ def _manifest(path: Path) -> object:
     return content
 
 
-def _cookie(path: Path) -> None:
-    text = path.read_bytes().decode("utf-8", "replace")
-    assert not GATE.knows(text)
-    signed = GATE.signed(text, SESSION)
-    if signed is not None:
-        assert GATE.sign(signed, SESSION) == text
-    try:
-        unpack(signed)
-    except ValueError:
-        assert signed is None, "what was signed is read"
-
-
 TARGETS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "csv": ("texts.csv", _rows),
     "jsonl": ("texts.jsonl", _rows),
@@ -98,7 +82,6 @@ TARGETS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "codebook": ("codebook.toml", codebook),
     "journal": ("journal.jsonl", _journal),
     "manifest": ("manifest.json", _manifest),
-    "cookie": ("cookie.txt", _cookie),
 }
 
 
@@ -129,7 +112,7 @@ def _check(data: bytes, folder: Path, name: str, read: Callable[[Path], object])
 
 
 READERS = pytest.mark.fault(
-    "files of any kind with random damage (tables, TOML, journals, manifests, cookies)",
+    "files of any kind with random damage (tables, TOML, journals, manifests)",
     "they are read, or refused with words; nothing that was changed is believed",
 )
 

@@ -23,7 +23,6 @@ ORDER = (
     "annotate",
     "raters",
     "measure",
-    "coding",
     "comparison",
     "mitigate",
     "planning",

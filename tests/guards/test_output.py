@@ -28,7 +28,7 @@ def test_markdown_is_written_in_one_place() -> None:
 
 
 def test_what_acts_is_decided_in_one_place() -> None:
-    left = ("portrayal.reference.matching", "portrayal.coding.server.pages")  # keys; names of signs
+    left = ("portrayal.reference.matching",)  # keys
     assert not _lines(OWN_CONTROL, "portrayal.shown", *left)
 
 

@@ -96,26 +96,33 @@ def test_what_nobody_can_label_is_refused(run: Run) -> None:
 def test_sheets_are_blind_and_correct_the_run_they_come_from(run: Run, tmp_path: Path) -> None:
     out = tmp_path / "hand.csv"
     asked = ["label", "sheet", str(run.path), "--for", "group_share", "--n", "150"]
-    assert invoke(*asked, "--out", out).exit_code == 0
+    folder = tmp_path / "sheets"
+    assert invoke(*asked, "--out", folder).exit_code == 0
+    assert "with labels maybe" in invoke(*asked, "--out", folder).output
+    with (folder / "drawn.csv").open(encoding="utf-8-sig", newline="") as stream:
+        order = [classes_of(run, "faith")[row["text_id"], ""] for row in csv.DictReader(stream)]
+    assert sorted(order) != order  # the order does not tell what the scorer says
     truth = {row["text_id"]: row["faith"] for row in stories()}
     named = {}
     for row in run.texts.parts():
         table = pq.read_table(row, columns=["text_id", "source_id"]).to_pylist()
         named |= {each["text_id"]: each["source_id"] for each in table}
-    sheets = [tmp_path / f"hand-{rater}.csv" for rater in ("first", "second")]
+    sheets = [folder / f"{rater}.csv" for rater in ("first", "second")]
     for sheet in sheets:
         with sheet.open(encoding="utf-8-sig", newline="") as stream:
             rows = list(csv.DictReader(stream))
         assert list(rows[0]) == [
-            *("text_id", "unit", "field", "question", "choices", "label", "note", "rater", "text")
+            *("text_id", "unit", "field", "question", "choices", "needed"),
+            *("label", "note", "rater", "prompt", "text"),
         ]
+        assert not any(row["prompt"] for row in rows)
         for row in rows:
             row["label"] = truth[named[row["text_id"]]]
         with sheet.open("w", encoding="utf-8", newline="") as stream:
             writer = csv.DictWriter(stream, rows[0])
             writer.writeheader()
             writer.writerows(rows)
-    merged = invoke("label", "merge", *sheets, "--out", out, "--format", "json")
+    merged = invoke("label", "merge", folder, "--out", out, "--format", "json")
     assert json.loads(merged.stdout)["n_labels"] == 2 * len(rows)
     agreed = invoke("label", "agreement", *sheets)
     assert agreed.exit_code == 0, agreed.output
@@ -138,3 +145,17 @@ def test_sheets_are_blind_and_correct_the_run_they_come_from(run: Run, tmp_path:
     assert not found.details["low_here"] < found.details["naive"] < found.details["high_here"]
     seen = draw_for(run, "faith", 150, labels=table)
     assert seen.width != draw_for(run, "faith", 150).width
+
+
+def test_options_of_the_other_kind_of_draw_are_refused(run: Run) -> None:
+    shown = invoke("label", "sheet", run.path, "--target-width", "0.1")
+    assert "go with --for a field" in shown.output
+    shown = invoke("label", "sheet", run.path, "--for", "faith", "--by", "domain")
+    assert "--by goes with --for a codebook" in shown.output
+
+
+@pytest.mark.parametrize("query", ["subordination", "representation.v1", "subordination gender=F"])
+def test_a_measure_of_people_is_corrected_by_people(run: Run, tmp_path: Path, query: str) -> None:
+    out = tmp_path / "sheets"
+    asked = ("--for", query, "--n", "40", "--out", out, "--format", "json")
+    assert json.loads(invoke("label", "sheet", run.path, *asked).stdout)["for"] == "people"

@@ -5,8 +5,20 @@ from pathlib import Path
 
 import pytest
 
+from portrayal.collect.tables import read_table
 from portrayal.errors import DataError, OptionError
-from portrayal.raters import Label, Labels, read_hand_labels, read_labels, settled, write_labels
+from portrayal.raters import (
+    Label,
+    Labels,
+    SheetItem,
+    codebook,
+    label_files,
+    read_hand_labels,
+    read_labels,
+    settled,
+    write_labels,
+    write_sheets,
+)
 from portrayal.raters.people import people_of, read_gold
 
 ROW = {"text_id": "7", "unit": "", "field": "faith", "label": "one", "rater": "Ann"}
@@ -44,9 +56,9 @@ def test_sheets_have_their_chances_beside_them_and_those_of_the_larger_draw_coun
         (tmp_path / folder).mkdir()
         drawn = [{"text_id": t, "unit": "", "prompt_id": "p", "chance": c}
                  for t, c in chances.items()]  # fmt: skip
-        table(tmp_path / folder / "faith-drawn.csv", drawn)
+        table(tmp_path / folder / "drawn.csv", drawn)
         rows = [ROW | {"text_id": t} for t in chances] + [ROW | {"text_id": "9", "label": " "}]
-        return table(tmp_path / folder / "faith-ann-lee.csv", rows)
+        return table(tmp_path / folder / "ann lee.csv", rows)
 
     small, large = sheet("small", {"7": 0.1}), sheet("large", {"7": 0.5, "8": 0.5})
     labels = read_labels(small, large)
@@ -64,6 +76,11 @@ def test_sheets_have_their_chances_beside_them_and_those_of_the_larger_draw_coun
         ([ROW | {"chance": "few"}], "row 2: chance must be above 0 and at most 1; got 'few'"),
         ([ROW | {"chance": "1"}, ROW | {"text_id": "8", "chance": ""}], "'8' has no chance"),
         ([ROW | {"kind": "robot"}], "row 2: kind is one of human, llm, adjudicated; got 'robot'"),
+        (
+            [ROW | {"needed": "yes", "label": ""}, ROW | {"field": "age"}],
+            "row 2: faith has no label, and 'Ann' answered other questions about '7'",
+        ),
+        ([ROW | {"choices": "1; 0", "label": "x"}], "row 2: faith is 'x'; expected 1 or 0"),
         (of_people("Ann", "purple"), "row 2: subject_gender is 'purple'; expected F, M, NB"),
     ],
 )
@@ -110,3 +127,35 @@ def test_that_a_text_names_nobody_has_a_vote(tmp_path: Path) -> None:
 def test_a_label_file_is_scored_with_its_run(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="name the run as well"):
         list(read_gold(table(tmp_path / "hand.csv", of_people("a", "F"))))
+
+
+def test_a_folder_of_sheets_has_those_that_somebody_has_begun(tmp_path: Path) -> None:
+    items = [SheetItem("1", "Ann met Bo.", roles={"subject": "doctor"}), SheetItem("2", "=cmd()")]
+    first, second, *_ = write_sheets(items, codebook("people"), tmp_path, ["ann", "ben"])
+    assert label_files(tmp_path) == []
+    with pytest.raises(OptionError, match="holds sheets already"):
+        write_sheets(items, codebook("people"), tmp_path, ["ann"])
+    rows = read_table(first, ["label"])
+    assert [(row["text_id"], row["field"], row["needed"]) for row in rows] == [
+        ("1", "subject_name", ""),
+        ("1", "subject_gender", "yes"),
+        ("2", "subject_name", ""),
+        ("2", "subject_gender", "yes"),
+    ]
+    assert rows[0]["question"] == "First name of the subject (doctor)"
+    rows[1]["label"] = "F"
+    assert label_files(table(first, rows).parent) == [first]
+    assert [(row.text_id, row.value) for row in read_labels(first).rows] == [("1", "F"), ("1", "")]
+    with pytest.raises(DataError, match=r"ben\.csv: no row has a label"):
+        read_labels(first, second)
+    # A text is labelled whole, or not at all
+    rows[2]["label"] = "Cy"
+    with pytest.raises(DataError, match="row 5: subject_gender has no label, and 'ann' answered"):
+        read_labels(table(first, rows))
+
+
+@pytest.mark.parametrize("rater", ["", "../x", "a/b", ".hidden", "drawn", "x" * 61])
+def test_a_rater_is_the_name_of_a_file(tmp_path: Path, rater: str) -> None:
+    with pytest.raises(OptionError, match="a rater is named by letters"):
+        write_sheets([SheetItem("1", "T.")], codebook("people"), tmp_path, [rater])
+    assert not list(tmp_path.iterdir())

@@ -8,23 +8,19 @@ def ratings(table, *more):
     """Ratings of two raters from a 2 × 2 table: both yes, first alone, second alone, neither."""
     rows = [[1, 1]] * table[0] + [[1, 0]] * table[1] + [[0, 1]] * table[2] + [[0, 0]] * table[3]
     values = np.array([*rows, *more])
-    return Ratings("k", ("A", "B"), tuple(map(str, range(len(values)))), 2, values)
+    return Ratings("noble_savage", ("A", "B"), tuple(map(str, range(len(values)))), 2, values)
 
 
 def said(table, *more):
-    return list(paradoxes([ratings(table, *more)], {"k": "Savior"}))
+    return list(paradoxes([ratings(table, *more)]))
 
 
 def test_the_tables_of_feinstein_and_cicchetti_1990():
     assert said((40, 9, 6, 45)) == []
     (first,) = said((80, 10, 5, 5))
-    assert first.startswith("Savior: raters agree on 85% of texts, yet kappa is 0.32.")
+    assert first.startswith("noble savage: raters agree on 85% of texts, yet kappa is 0.32.")
     assert 'answers are "yes"' in first
     assert "another does too in 40% of cases" in first
-    assert said((45, 15, 25, 15)) == []
-    (second,) = said((25, 35, 5, 35))
-    assert "A in 60% of texts and B in 30%" in second
-    assert "kappa would be 0.19 in place of 0.26" in second
 
 
 def test_the_common_answer_is_named():

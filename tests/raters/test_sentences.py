@@ -10,11 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from portrayal.coding import CodingItem, write_sheets
 from portrayal.collect.ask.replies import Replies, Reply
 from portrayal.collect.tables import read_table
 from portrayal.errors import DataError, OptionError
-from portrayal.raters import codebook
+from portrayal.raters import SheetItem, codebook, write_sheets
 from portrayal.raters.sentences import (
     BOOK,
     merge_labels,
@@ -127,9 +126,8 @@ def entries(tmp_path: Path) -> Path:
 
 
 def _sheets(sentences: Sequence[tuple[str, str]], folder: Path, *raters: str) -> list[Path]:
-    folder.mkdir(exist_ok=True)
-    items = [CodingItem(name, text) for name, text in sentences]
-    return write_sheets(items, codebook(Path(str(BOOK))), folder / "sheet.csv", raters)
+    items = [SheetItem(name, text) for name, text in sentences]
+    return write_sheets(items, codebook(Path(str(BOOK))), folder, raters)
 
 
 def _fill(path: Path, said: Mapping[str, str], default: Mapping[str, str]) -> Path:
@@ -144,7 +142,7 @@ RIGHT = {"a": "agentic", "c": "communal"}
 
 
 def test_sheets_tell_no_target(entries: Path, tmp_path: Path) -> None:
-    one, two, _, instructions = _sheets(sentences_to_label(entries), tmp_path / "s", "1", "2")
+    one, two, *_, instructions = _sheets(sentences_to_label(entries), tmp_path / "s", "1", "2")
     rows, others = (read_table(path, ["text"]) for path in (one, two))
     assert [row["text_id"] for row in rows] == [row["text_id"] for row in others]
     assert {row["field"] for row in rows} == {"agency"}

@@ -5,17 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from portrayal.coding import (
-    CodingItem,
-    ItemPerson,
-    draw_texts,
-    items_of,
-    make_project,
-    project_labels,
-)
-from portrayal.raters import codebook
+from portrayal.measure.sampling import draw_texts, items_of
+from portrayal.raters import Codebook, CodebookQuestion, Label, Labels, codebook, write_sheets
+from portrayal.raters import write_labels as write
 from portrayal.report import write_report
-from portrayal.report.coding import section, sections
+from portrayal.report.coding import sections
 from portrayal.report.figures.generic import build
 from portrayal.report.view import View
 from portrayal.run import Run
@@ -23,13 +17,6 @@ from portrayal.run import Run
 HOSTILE = "<script>alert(1)</script>\u202e & \"quoted\" {{ 7*7 }} <b onload='x'>"
 BOOK = codebook("stereotypes")
 KEYS = [code.key for code in BOOK.codes]
-
-
-def coded(project, rater, given, kind="human"):
-    from coding.coded import write_codes
-
-    rows = [(i.item_id, k, k in given.get(i.item_id, ())) for i in project.items for k in KEYS]
-    write_codes(project, rater, rows, kind=kind)
 
 
 @pytest.fixture
@@ -40,14 +27,25 @@ def run(sample_run, tmp_path):
 
 
 @pytest.fixture
-def project(run):
+def folder(run):
+    """Sheets of 40 texts, of which Ana and Bo give every third two codes, but for one."""
+    folder = run.path / "labels" / "pilot"
     items = items_of(run, draw_texts(run, "stereotypes", 40, by=["race"], seed=1))
-    made = make_project(run.path / "coding" / "pilot", items, BOOK, seed=1, draw={"by": "names"})
-    latine = [i for i in made.items if any(p.labels.get("race") == "Latine" for p in i.people)]
-    given = {item.item_id: {"perpetual_foreigner", "white_savior"} for item in latine}
-    coded(made, "Ana", given)
-    coded(made, "Bo", dict(list(given.items())[1:]))
-    return made
+    write_sheets(items, BOOK, folder, ["Ana", "Bo", "Cy"])
+    names = [item.text_id for item in items]
+    given = {name: {"perpetual_foreigner", "white_savior"} for name in names[::3]}
+    coded(folder, "Ana", names, given)
+    coded(folder, "Bo", names, {name: given[name] for name in list(given)[1:]})
+    return folder
+
+
+def coded(folder, rater, names, given, kind="human"):
+    rows = [
+        Label(name, "", key, str(int(key in given.get(name, ()))), rater, kind=kind)
+        for name in names
+        for key in KEYS
+    ]
+    write(folder / f"{re.sub('[^a-zA-Z]', '', rater)}.csv", Labels(tuple(rows)))
 
 
 def visible_text(page):
@@ -55,22 +53,23 @@ def visible_text(page):
     return html.unescape(re.sub(r"<[^>]+>", " ", body))
 
 
-def test_a_group_says_how_many_texts_count(run, project):
-    codes = section(project, project_labels(project)).blocks[0]
-    latine = next(line for line in codes.before if line.startswith("Latine: "))
-    assert "on whose codes people agree" in latine
-    assert "on which people are divided" in latine
-    saved = [row for row in codes.table.rows if row[:2] == ("Latine", "White savior")]
-    assert len(saved) == 1
-    assert int(saved[0][2]) > 0
+def test_a_group_says_how_many_texts_count(run, folder):
+    (section,) = sections(View.of(run))
+    assert section.title == "Stereotypes in stories (pilot)"
+    codes = section.blocks[0]
+    assert any("on whose codes people agree" in line for line in codes.before)
+    assert sum("on which people are divided" in line for line in codes.before) >= 1
+    rows = [row for row in codes.table.rows if row[:2] == ("Latine", "white savior")]
+    assert len(rows) == 1
+    assert [name for name, *_ in section.definitions] == [code.name for code in BOOK.codes]
 
 
-def test_the_section_stands_in_the_report_of_the_run(run, project, tmp_path):
+def test_the_section_stands_in_the_report_of_the_run(run, folder, tmp_path):
     page = write_report(run, tmp_path / "r.html").read_text()
     assert page.count('<section id="coded">') == 1
     assert '<a href="#coded">Read and coded</a>' in page
     text = visible_text(page)
-    assert "Fleiss’ κ" in text
+    assert "Cohen’s κ" in text
     assert "people are divided" in text
 
 
@@ -87,41 +86,59 @@ def test_a_run_without_codes_shows_the_cues_of_its_audit_alone(run, tmp_path):
     assert f"{100 / n:.1f}\u00a0%" in named
     page = write_report(run, tmp_path / "r.html").read_text()
     assert "Read and coded" not in page
-    make_project(run.path / "coding" / "empty", [CodingItem("a", "T.")], BOOK)
+    items = items_of(run, draw_texts(run, "x", 12))
+    write_sheets(items, BOOK, run.path / "labels" / "empty", ["Ana"])
+    write_sheets(items, codebook("people"), run.path / "labels" / "people", ["Ana"])
     assert sections(View.of(run)) == []
 
 
-def test_models_stand_apart(run, project):
-    alone = section(project, project_labels(project)).blocks
-    coded(project, "server:m", {i.item_id: set(KEYS) for i in project.items}, kind="llm")
-    codes, corrected, people, model = section(project, project_labels(project)).blocks
-    assert (codes, people) == alone
+def test_models_stand_apart(run, folder):
+    (alone,) = sections(View.of(run))
+    names = {row["text_id"] for row in drawn(folder)}
+    coded(folder, "server:m", sorted(names), {name: set(KEYS) for name in names}, kind="llm")
+    (section,) = sections(View.of(run))
+    codes, corrected, people, model = section.blocks
+    assert (codes, people) == alone.blocks
     assert corrected.title == "Codes of server:m, corrected by people"
     assert model.title.startswith("Language model server:m, against what people settle on")
     assert "Cohen’s κ" in model.table.columns
 
 
-def test_one_rater_has_shares_and_no_agreement(run, project):
-    only = project_labels(project)
-    alone = replace(only, rows=tuple(one for one in only.rows if one.rater == "ana"))
-    codes, people = section(project, alone).blocks
+def drawn(folder):
+    from portrayal.collect.tables import read_table
+
+    return read_table(folder / "drawn.csv", ["text_id"])
+
+
+def test_one_rater_has_shares_and_no_agreement(run, folder):
+    (folder / "Bo.csv").unlink()
+    (section,) = sections(View.of(run))
+    codes, people = section.blocks
     assert people.table is None
-    assert "Agreement takes two people or more; ana has coded." in people.before
+    assert "Agreement takes two people or more; Ana has labelled." in people.before
     assert codes.table.rows
 
 
-def test_what_is_hostile_is_inert_in_the_report(run, tmp_path):
-    people = (ItemPerson("subject", HOSTILE, "F", spans=((0, 8),), labels={"race": HOSTILE}),)
-    items = [
-        CodingItem(f"t{i}", HOSTILE * (200 if i else 1), HOSTILE, people, {"model": HOSTILE})
-        for i in range(4)
-    ]
-    project = make_project(run.path / "coding" / "p", items, BOOK)
-    coded(project, "Ana <i>", {"t0": set(KEYS), "t1": set(KEYS)})
-    coded(project, "Bo & co", {"t0": set(KEYS), "t1": set(KEYS)})
+def test_labels_that_cannot_be_read_are_named_and_stop_no_report(run, folder):
+    coded(folder, "Cy", ["elsewhere"], {})
+    (folder / "drawn.csv").unlink()
+    (section,) = sections(View.of(run))
+    (block,) = section.blocks
+    assert block.title == "These labels cannot be shown"
+    assert block.before[0].startswith("Ana.csv, Bo.csv, Cy.csv: this run has no text 'elsewhere'")
+
+
+def test_what_is_hostile_is_inert_in_the_report(run, folder, tmp_path):
+    question = CodebookQuestion("k", HOSTILE, HOSTILE, HOSTILE)
+    items = items_of(run, draw_texts(run, "x", 12))
+    items = [replace(item, text=HOSTILE, prompt=HOSTILE) for item in items]
+    own = run.path / "labels" / "own"
+    write_sheets(items, Codebook("b", HOSTILE, HOSTILE, (question,)), own, ["Ana"])
+    for rater in ("Ana <i>", "Bo & co"):
+        coded(own, rater, [item.text_id for item in items], {})
     pages = [write_report(run, tmp_path / f"{i}.html").read_text() for i in (1, 2)]
     assert pages[0] == pages[1]
     assert "<script>alert" not in pages[0]
     assert "onload='x'>" not in pages[0]
     assert "alert(1)" in visible_text(pages[0])
-    assert "ana <i>" in visible_text(pages[0])
+    assert "Ana <i>" in visible_text(pages[0])

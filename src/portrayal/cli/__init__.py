@@ -35,8 +35,8 @@ UNEXPECTED, BROKEN_PIPE = 70, 141
 """Statuses that are no verdict of any command: 0 to 4 are what `gate` and others say of runs."""
 GROUPS = {
     "find": "Find people, groups, the words that mark a group, or cues of identity in any texts.",
-    "label": "Label texts drawn by `sheet`: on sheets, on a page for raters (`serve`), or by a "
-    "language model (`model`); then `merge`, `agreement`, `codes`.",
+    "label": "Label texts drawn by `sheet`, by people or a language model (`model`); then `merge`, "
+    "`agreement`, `codes`.",
     "list": "List what there is: studies, measures, factors, prompts, estimates of a run, ….",
     "mitigate": "Make texts about different groups more alike in language agency.",
     "score": "Say how often an annotator is right, by hand labels.",
@@ -50,7 +50,7 @@ _FUNCTIONS = (
     ("", "plan", "plan"),
     ("build", "build", "classifier labels paraphrases sentences sheets split"),
     ("find", "find", "cues groups people words"),
-    ("label", "label", "agreement codes merge model raters serve sheet"),
+    ("label", "label", "agreement codes merge model sheet"),
     ("list", "listing", "annotators estimates findings factors locales measures studies"),
     ("mitigate", "mitigate", "agency"),
     ("score", "score", "agency judge people"),

@@ -115,16 +115,14 @@ def sheets(
     raters
         People who label.
     """
-    from portrayal.coding import CodingItem, write_sheets
-    from portrayal.raters import codebook
+    from portrayal.raters import SheetItem, codebook, write_sheets
     from portrayal.raters.sentences import BOOK, sentences_to_label
 
     check_count("raters", raters, minimum=1)
     sentences = sentences_to_label(texts or out / "paraphrases.csv", seed)
-    items = [CodingItem(name, text) for name, text in sentences]
+    items = [SheetItem(name, text) for name, text in sentences]
     names = [str(number) for number in range(1, raters + 1)]
-    (out / "sheets").mkdir(parents=True, exist_ok=True)
-    written = write_sheets(items, codebook(Path(str(BOOK))), out / "sheets" / "sheet.csv", names)
+    written = write_sheets(items, codebook(Path(str(BOOK))), out / "sheets", names)
     facts = {"raters": raters, "rows": len(items), "seed": seed}
     after = f"portrayal build labels {' '.join(map(str, written[:raters]))} --out {out}"
     _tell(out, "sheets", facts, written[-1], after, format)
@@ -143,7 +141,7 @@ def labels(
 ) -> None:
     """Put raters and targets to a vote, and measure Fleiss' kappa.
 
-    Example: portrayal build labels sheets/rater-1.csv sheets/rater-2.csv
+    Example: portrayal build labels sheets/1.csv sheets/2.csv
 
     Parameters
     ----------
@@ -152,8 +150,7 @@ def labels(
     third
         The third rater's sheet, filled in.
     """
-    from portrayal.coding import CodingItem, write_sheets
-    from portrayal.raters import codebook
+    from portrayal.raters import SheetItem, codebook, write_sheets
     from portrayal.raters.sentences import BOOK, merge_labels
 
     from_texts, labelled = texts or out / "paraphrases.csv", out / "labelled.csv"
@@ -163,13 +160,11 @@ def labels(
     after = f"portrayal build split --out {out}"
     # Raters differ somewhere: the next step is a third one's sheet, not the split
     if merged.undecided:
-        sheet = out / "sheets" / "undecided.csv"
-        third = sheet.with_name("undecided-third.csv")
+        third = out / "undecided" / "third.csv"
         # A sheet that the third rater may have begun is not written over
         if not third.exists():
-            items = [CodingItem(name, text) for name, text in merged.undecided]
-            sheet.parent.mkdir(exist_ok=True)
-            write_sheets(items, codebook(Path(str(BOOK))), sheet, ["third"])
+            items = [SheetItem(name, text) for name, text in merged.undecided]
+            write_sheets(items, codebook(Path(str(BOOK))), third.parent, ["third"])
         sheet_paths = " ".join(map(str, filled))
         after = f"portrayal build labels {sheet_paths} --third {third} --out {out}"
     _tell(out, "labels", facts, merged.path, after, format)

@@ -16,7 +16,7 @@ from portrayal.shown import counted
 
 if TYPE_CHECKING:
     from portrayal.annotate.people.any_text.everyone import Person
-    from portrayal.coding import Documents, WordComparison
+    from portrayal.measure.cues import Documents, WordComparison
     from portrayal.measure.cues.search import CueHits
 
 
@@ -44,9 +44,9 @@ def groups(
     out
         CSV file to write every mention to, with its context.
     """
-    from portrayal.coding.groups import GroupMention, observed_groups
     from portrayal.collect.fields import parse_columns
     from portrayal.collect.tables import write_table
+    from portrayal.measure.cues.groups import GroupMention, observed_groups
     from portrayal.validate import check_count
 
     check_count("top", top, minimum=1)
@@ -244,9 +244,9 @@ def words(
     top
         Words of each comparison.
     """
-    from portrayal.coding import count_words, marked_words, read_documents, run_documents
-    from portrayal.coding.words import SOURCE
     from portrayal.measure import Scope
+    from portrayal.measure.cues import count_words, marked_words, read_documents, run_documents
+    from portrayal.measure.cues.words import SOURCE
     from portrayal.run import Run
     from portrayal.run.files import read_utf8
     from portrayal.validate import check_count

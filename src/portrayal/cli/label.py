@@ -1,13 +1,10 @@
 """The commands `label …`: who is in texts and what they say, by people or by a model.
 
-Three ways lead to the same agreement and the same scores: a sheet (CSV) that people fill in, a page
-in the browser on which raters code, and a language model.
+People fill in sheets (CSV); a language model writes the same label file. Both lead to the same
+agreement, shares of codes and corrections.
 """
 
-import os
-from contextlib import closing
 from dataclasses import asdict
-from getpass import getpass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,57 +19,28 @@ from portrayal.validate import check_different_files
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from portrayal.coding import Project
-    from portrayal.coding.server import Address
     from portrayal.raters import Labels
     from portrayal.report.coding import Block
 
-PASSWORD = "PORTRAYAL_CODE_PASSWORD"  # noqa: S105
-"""Environment variable that gives the password without a terminal."""
 Sheets = Annotated[
-    list[Path],
-    Parameter(help="Filled-in sheets or other label files; or a project, or a run with one."),
+    list[Path], Parameter(help="Filled-in sheets or other label files, or a folder of them.")
 ]
-ProjectPath = Annotated[Path, Parameter(help="Folder of a coding project, or a run with one.")]
 LABELLING = opt.record(ask.asking_options("model", "samples", whose="labeler", samples=0))
 """Answers to each question where none are named: 3 about people, 1 by a codebook."""
 
 
-def find_project(path: Path) -> "Project":
-    """Return the project in a folder, or the only one of a run.
-
-    Raises
-    ------
-    RunError
-        When there is none, or a run has several.
-    """
-    from portrayal.coding import open_project
-
-    folders = sorted(one.parent for one in path.glob("coding/*/project.toml"))
-    # What is neither a project nor a run is opened all the same, for its error's sake
-    if (path / "project.toml").is_file() or not (path / "audit.toml").is_file():
-        return open_project(path)
-    if not folders:
-        raise RunError(
-            f"{path} has no texts to code yet. Draw some: portrayal label sheet {path} --project …"
-        )
-    if len(folders) > 1:
-        names = ", ".join(str(one) for one in folders)
-        raise RunError(f"{path} has several coding projects; name one of {names}.")
-    return open_project(folders[0])
-
-
 def labels_at(paths: list[Path]) -> "Labels":
-    """Return the labels of a project, or the only one of a run, or of label files."""
-    from portrayal.coding import project_labels
-    from portrayal.raters import read_labels
+    """Return the labels of label files, or of all those in a folder."""
+    from portrayal.raters import label_files, read_labels
 
-    if paths[0].is_dir():
-        if len(paths) > 1:
-            raise OptionError("name one project, or the label files of several raters.")
-        return project_labels(find_project(paths[0]))
-    check_different_files(paths)
-    return read_labels(*paths)
+    files = [file for path in paths for file in (label_files(path) if path.is_dir() else [path])]
+    if not files:
+        raise RunError(
+            f"{paths[0]}: no sheet holds a label yet. `portrayal label sheet RUN --for WHAT` draws "
+            "texts; fill in the sheets that it writes."
+        )
+    check_different_files(files)
+    return read_labels(*files)
 
 
 def sheet(
@@ -83,14 +51,13 @@ def sheet(
     n: int = 300,
     by: Annotated[list[str] | None, Parameter(metavar="STRATUM")] = None,
     rater: Annotated[list[str] | None, Parameter(metavar="NAME")] = None,
-    project: Annotated[str | None, Parameter(metavar="NAME")] = None,
     target_width: float | None = None,
     hand_labels: Annotated[Path | None, Parameter(metavar="FILE")] = None,
     out: Path | None = None,
     seed: opt.Seed = 0,
     format: opt.Format = "table",
 ) -> None:
-    """Draw texts at random for people to label, on sheets (CSV) or on a page in the browser.
+    """Draw texts at random for people to label on sheets (CSV).
 
     Example: portrayal label sheet runs/laissez-faire --for religion --n 300
 
@@ -106,29 +73,35 @@ def sheet(
         condition, model.
     rater
         Who labels, a sheet for each; repeatable. Default: first, second.
-    project
-        A page in the browser in place of sheets: a project of this name in the run.
     target_width
         With a field, as many texts as a 95 % interval of this width needs.
     hand_labels
         With a field, labels given so far: they tell how often the scorer errs, and how wide it is.
     out
-        CSV file after which the sheets are named; default in the run.
+        Folder of the sheets; default labels/WHAT in the run.
     """
-    from portrayal.coding import field_book, items_of, make_project, project_folder, write_sheets
-    from portrayal.coding.sampling import draw_texts, short_of_people
     from portrayal.measure.drawing import draw_for, field_for, short_strata
-    from portrayal.raters import codebook, read_hand_labels
+    from portrayal.measure.sampling import (
+        PEOPLE,
+        draw_texts,
+        field_book,
+        is_of_people,
+        items_of,
+        short_of_people,
+    )
+    from portrayal.raters import codebook, read_hand_labels, write_sheets
     from portrayal.raters.codebook import CODEBOOKS
     from portrayal.run import Run
 
     opened, raters = Run.open(run), rater or ["first", "second"]
+    if is_of_people(opened, about):
+        about = PEOPLE
     if about in CODEBOOKS.names or about.endswith(".toml"):
         if target_width is not None or hand_labels is not None:
             raise OptionError("--target-width and --hand-labels go with --for a field or measure.")
         book = codebook(about)
         sample = draw_texts(opened, book.name, n, by=by, seed=seed)
-        short = short_of_people(opened, sample) if book.name == "people" else []
+        short = short_of_people(opened, sample) if book.name == PEOPLE else []
     else:
         if by:
             raise OptionError("--by goes with --for a codebook; a field is drawn by its scorer.")
@@ -138,27 +111,21 @@ def sheet(
             opened, field, n, seed=seed, labels=labels or None, target_width=target_width
         )
         book, short = field_book(opened, field, len(raters)), short_strata(opened, sample)
-    items = items_of(opened, sample, with_people=sample.width is None)
-    if project is not None:
-        draw = {"for": sample.about, "n": n, "by": by or [], "raters": raters}
-        folder = project_folder(opened.path, project)
-        make_project(folder, items, book, seed=seed, draw=draw)
-        files, after = [folder], f"portrayal label serve {folder}"
-    else:
-        out = out or opened.path / f"{sample.about}.csv"
-        files = write_sheets(items, book, out, raters)
-        after = f"portrayal label merge {' '.join(map(str, files[: len(raters)]))} --out {out}"
+    items = items_of(opened, sample, with_prompt=sample.width is None)
+    folder = out or opened.path / "labels" / sample.about
+    files = write_sheets(items, book, folder, raters)
     width = sample.width
     facts = {"for": sample.about, "n_drawn": len(items), "expected_width": width}
     facts |= {"files": [*map(str, files)], "strata": dict(sample.strata), "too_few": short}
     words = "" if width is None else f"; expected width of a share of these texts: {width:.3f}"
     parts = [f"{name}: {n:,} of {of:,} texts" for name, (of, n) in sample.strata.items()]
     parts += [f"{len(items):,} texts{words}", *(f"warning: {place.sentence}" for place in short)]
-    show.give(format, facts, [*parts, *(f"wrote {path}" for path in files), f"then: {after}"])
+    after = f"then: portrayal label merge {folder} --out {sample.about}.csv"
+    show.give(format, facts, [*parts, *(f"wrote {path}" for path in files), after])
 
 
 def merge(sheets: Sheets, /, *, out: Path, format: opt.Format = "table") -> None:
-    """Join the labels of several raters, or of a project, in one label file.
+    """Join the labels of several raters in one label file.
 
     Example: portrayal label merge anna.csv ben.csv --out labels.csv
 
@@ -177,120 +144,10 @@ def merge(sheets: Sheets, /, *, out: Path, format: opt.Format = "table") -> None
     n_open = sum(answer is None for answer in settled(labels).values())
     n_labels, raters = len(labels.rows), labels.raters
     facts = {"table": str(out), "n_labels": n_labels, "raters": raters, "n_undecided": n_open}
-    parts = [f"{out}: {n_labels:,} labels by {', '.join(raters) or 'nobody'}"]
+    parts = [f"{out}: {n_labels:,} labels by {', '.join(raters)}"]
     if n_open:
         parts.append(f"left open, as no more than half of the raters agree: {n_open:,}")
     show.give(format, facts, [*parts, f"then: portrayal audit … --hand-labels {out}"])
-
-
-def serve(
-    project: ProjectPath,
-    /,
-    *,
-    host: str = "127.0.0.1",
-    port: int | None = None,
-    password: opt.Flag = False,
-    adjudicator: list[str] | None = None,
-    ssl_certfile: Path | None = None,
-    ssl_keyfile: Path | None = None,
-    new_address: opt.Flag = False,
-) -> None:
-    """Serve the page on which raters code, until Ctrl-C.
-
-    Example: portrayal label serve runs/laissez-faire/coding/first
-
-    Parameters
-    ----------
-    host
-        Address to listen on; other machines only with --password.
-    port
-        Port; default the last one, else a free one.
-    password
-        Ask for a password that raters enter, or read PORTRAYAL_CODE_PASSWORD.
-    adjudicator
-        Who may adjudicate, by name; repeatable.
-    ssl_certfile
-        Certificate (PEM): the page is served encrypted, as https.
-    ssl_keyfile
-        Key of the certificate (PEM).
-    new_address
-        Make a new token: the old address ends.
-    """
-    opened = find_project(project)
-    from portrayal.coding.server import check_certificate, check_password, serve, take_address
-
-    # No option takes the password itself: other users of the machine see command lines
-    word = os.environ.get(PASSWORD) if password else None
-    if password and word is None:
-        try:
-            word = getpass("Password: ")
-            if word != getpass("Repeat for confirmation: "):
-                raise OptionError("the two passwords are not the same.")
-        except EOFError:
-            raise OptionError(
-                f"--password asks on a terminal; without one set the variable {PASSWORD}."
-            ) from None
-    # Before an address is taken, which writes to the project
-    check_password(host, word)
-    pair = check_certificate(ssl_certfile, ssl_keyfile)
-    address = take_address(opened.folder, host, port, renew=new_address, tls=pair is not None)
-
-    # Told when the page listens: a browser that is faster would find nothing
-    def ready(address: "Address") -> None:
-        show.line(f"{len(opened.items):,} texts of {opened.folder}. Open in a browser:")
-        show.line(address.url)
-        if not address.is_loopback:
-            open_to_all = (
-                ", and what passes is not encrypted: use it in a network you trust, behind a "
-                "tunnel, or with --ssl-certfile and --ssl-keyfile"
-            )
-            show.line(f"Other machines can reach this page{'' if address.tls else open_to_all}.")
-        show.line("Every answer is saved as it is given. Ctrl-C stops the page.")
-        show.line(f"then: portrayal label merge {opened.folder} --out labels.csv")
-
-    names = adjudicator or ()
-    serve(opened, address, password=word, adjudicators=names, certificate=pair, ready=ready)
-
-
-def raters(
-    project: ProjectPath,
-    /,
-    *,
-    reset: Annotated[str | None, Parameter(metavar="NAME")] = None,
-    format: opt.Format = "table",
-) -> None:
-    """List who has coded, or let a rater who lost the personal code have a new one.
-
-    Example: portrayal label raters runs/laissez-faire/coding/first
-
-    Parameters
-    ----------
-    reset
-        Forget the personal code of this rater, who lost it.
-    """
-    from portrayal.coding.store import Store, rater_key
-
-    opened = find_project(project)
-    if not opened.codes_path.is_file():
-        raise OptionError(f"no one has coded in {opened.folder} yet.")
-    with closing(Store(opened.codes_path)) as store:
-        if reset is not None:
-            # The labels stay; only the code that guards the name is forgotten
-            if not store.forget_code(rater_key(reset)):
-                raise OptionError(f"no rater called {reset!r} has a personal code here.")
-            show.line(f"{reset}: whoever enters this name next is given a new code.")
-            return
-        rows = [
-            {"rater": name, "kind": kind, "n_done": len(store.done(key))}
-            for kind in ("human", "adjudicated", "llm")
-            for key, name in store.raters(kind).items()
-        ]
-    parts = [
-        f"{row['rater']}{' (language model)' if row['kind'] == 'llm' else ''}: "
-        f"done with {row['n_done']:,} texts"
-        for row in rows
-    ]
-    show.give(format, {"project": str(opened.folder), "raters": rows}, parts)
 
 
 def agreement(
@@ -302,7 +159,7 @@ def agreement(
     seed: opt.Seed = 0,
     format: opt.Format = "table",
 ) -> None:
-    """Say how far people agree beyond chance, and in a project each language model with them.
+    """Say how far people agree beyond chance, and each language model with them.
 
     Example: portrayal label agreement anna.csv ben.csv
 
@@ -312,11 +169,9 @@ def agreement(
 
     labels = labels_at(sheets)
     agreed = agreement_of(labels, level=level, draws=draws, seed=seed)
-    facts = {"labels": labels.source, "begun_not_done": labels.started, "people": agreed.people}
-    facts |= {"pairs_of_people": agreed.pairs, "language_models_against_people": agreed.models}
-    n_begun = labels.started
-    begun = [f"{n_begun:,} texts are begun and not done, and do not count."] if n_begun else []
-    show.give(format, facts, [*begun, *_parts(agreement_blocks(labels.names, agreed))])
+    facts = {"labels": labels.source, "people": agreed.people}
+    facts |= {"language_models_against_people": agreed.models}
+    show.give(format, facts, _parts(agreement_blocks(agreed)))
 
 
 def _parts(blocks: "Iterable[Block]") -> "Iterator[show.Part]":
@@ -345,11 +200,12 @@ def model(
     Parameters
     ----------
     given
-        A run, whose people are labelled; or a coding project, whose codebook is used.
+        A run, whose people are labelled; or a folder of sheets, whose codebook is used.
     """
     from portrayal.annotate import Annotation, annotate_run
     from portrayal.annotate.people.labeler import labelling_of, labelling_of_run
-    from portrayal.coding.llm import code_by_model
+    from portrayal.raters.model import label_by_model
+    from portrayal.raters.sheets import CODEBOOK
     from portrayal.reference.locales import load_locale
     from portrayal.run import Run
 
@@ -358,23 +214,21 @@ def model(
         raise OptionError("say who labels: --labeler-model SERVICE:MODEL.")
     if labeler not in ("llm", "routed"):
         raise OptionError("`portrayal label model` asks a model: --labeler is llm or routed.")
-    if (given / "project.toml").is_file():
-        # A model codes the texts of a project as a rater apart from people.
-        project = find_project(given)
-        with ask.asking(model_options, format, project.folder) as settings:
-            result = code_by_model(project, ask.asking_of(settings), tell)
-        coder_facts = {"project": str(project.folder), "kind": "llm", **asdict(result)}
-        parts = [f"{result.rater}: coded {result.n_coded:,} of {result.n_items:,} texts."]
+    if (given / CODEBOOK).is_file():
+        # A model labels what raters do, as a rater apart from people.
+        with ask.asking(model_options, format, given) as settings:
+            result = label_by_model(given, ask.asking_of(settings), tell)
+        parts = [f"{result.path}: {result.n_labelled:,} of {result.n_texts:,} texts are labelled."]
         removed = {"answers not used": result.unusable, "codes removed": result.removed}
         for title, reasons in removed.items():
             if reasons:
                 parts.append(f"{title}: {', '.join(f'{n:,} {x}' for x, n in reasons.items())}")
         if n_failed := len(result.failed):
             parts.append(
-                f"{n_failed:,} texts have no codes of it. The same command asks again about those "
+                f"{n_failed:,} texts have no label of it. The same command asks again about those "
                 "that no answer came for."
             )
-        show.give(format, coder_facts, parts)
+        show.give(format, asdict(result) | {"path": str(result.path)}, parts)
         return
     run = Run(given)
     if not run.texts.parts():
@@ -400,7 +254,8 @@ def model(
 
 
 def codes(
-    project: ProjectPath,
+    run: opt.RunPath,
+    sheets: Sheets,
     /,
     *,
     by: Annotated[str | None, Parameter(metavar="STRATUM")] = None,
@@ -408,25 +263,25 @@ def codes(
     level: opt.Level = 0.95,
     format: opt.Format = "table",
 ) -> None:
-    """List how often each code occurs in each group.
+    """List how often each code occurs in each group of a run's texts.
 
     Where a model coded as well, its shares are corrected by the texts that people coded.
 
-    Example: portrayal label codes runs/laissez-faire/coding/first --by race
+    Example: portrayal label codes runs/laissez-faire labels.csv --by race
 
     Parameters
     ----------
     by
-        Stratum or label of people that groups texts; default group, cue or race.
+        Stratum or label of people that groups texts; default group or race.
     merge
         Count the first with the second; repeatable.
     """
-    from portrayal.coding import code_prevalence, code_shares, project_labels
+    from portrayal.measure.codes import code_prevalence, code_shares, coded_texts
     from portrayal.report.coding import code_blocks
+    from portrayal.run import Run
 
-    opened = find_project(project)
-    labels, merged = project_labels(opened), opt.pairs("--merge", merge, "Inuit=AN")
-    groups = code_shares(opened, labels, by=by, merge=merged, level=level)
-    corrected = code_prevalence(opened, labels, by=by, merge=merged, level=level)
-    facts = {"project": str(opened.folder), "groups": groups, "corrected": corrected}
-    show.give(format, facts, _parts(code_blocks(labels.names, groups, corrected)))
+    merged = opt.pairs("--merge", merge, "Inuit=AN")
+    coded = coded_texts(Run.open(run), labels_at(sheets), by=by, merge=merged)
+    groups, corrected = code_shares(coded, level), code_prevalence(coded, level)
+    facts = {"labels": coded.labels.source, "groups": groups, "corrected": corrected}
+    show.give(format, facts, _parts(code_blocks(groups, corrected)))

@@ -296,6 +296,19 @@ def _published() -> "list[dict[str, float]]":
     return rows
 
 
+def _kappas(kappas: "Mapping[str, AgreedShare]") -> str:
+    """Kappa of each part with its interval; – where it has none."""
+    words = []
+    for part, kappa in kappas.items():
+        # Adding 0 takes the sign from a zero
+        value, low, high = (
+            "–" if number != number else f"{round(number, 2) + 0.0:.2f}"  # noqa: PLR0124
+            for number in (kappa.value, kappa.low, kappa.high)
+        )
+        words.append(f"{part} {value}" + ("" if low == "–" else f" ({low}–{high})"))
+    return ", ".join(words)
+
+
 def judge(
     run: opt.RunPath,
     /,
@@ -365,13 +378,7 @@ def judge(
         parts.append(f"{card.field}: {card.note}; the same in {shown(card.agreement)}")
         cells = [(*key, shown(card.recall[key]), shown(card.precision[key])) for key in card.recall]
         parts.append((("people say", by or "", "found", "of what it says right"), cells))
-        kappas = (
-            f"{part} {x.value:.2f} ({x.low:.2f}–{x.high:.2f})".replace(" (nan–nan)", "")
-            .replace("nan", "–")
-            .strip()
-            for part, x in card.kappa.items()
-        )
-        parts += [f"kappa beyond chance: {', '.join(kappas)}", *card.sentences]
+        parts += [f"kappa beyond chance: {_kappas(card.kappa)}", *card.sentences]
     if repeated:
         repeats = [
             (a, b or "all", *(shown(of[x]) for x in FORMS)) for (a, b), of in repeated.items()

@@ -5,7 +5,7 @@ A measure gives what each unit adds to its sums as the scorer and as people labe
 corrected estimate of each group beside the raw one.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -142,6 +142,24 @@ def labelled_texts(
 ) -> dict[str, dict[str, Any]]:
     """Return the rows of the texts that are labelled for a field, by what the labels call them.
 
+    As `texts_named`; texts on which raters differ are looked for and left out.
+    """
+    names, source = table.text_ids(field), table.path
+    rows = texts_named(run, names, columns, source, originals=originals)
+    settled_texts = {text_id for text_id, _ in table.labels.get(field, ())}
+    return {name: row for name, row in rows.items() if name in settled_texts}
+
+
+def texts_named(
+    run: Run,
+    names: Collection[str],
+    columns: Sequence[str],
+    source: str,
+    *,
+    originals: bool = False,
+) -> dict[str, dict[str, Any]]:
+    """Return the rows of the texts that labels of `source` are of, by what the labels call them.
+
     A label names a text as the run does (`text_id`), or as the user's file did; with `originals`
     one of the reference with `ORIGINAL` before that, and each row says so as `side`.
 
@@ -150,7 +168,6 @@ def labelled_texts(
     DataError
         Where the run has no such text.
     """
-    names = {text_id for text_id, _ in table.labels.get(field, ())}
     rows: dict[str, dict[str, Any]] = {}
     needed = [*dict.fromkeys(("text_id", "source_id", *columns))]
     for side, stage in (("", run.texts), *([(ORIGINAL, run.reference)] if originals else [])):
@@ -161,13 +178,13 @@ def labelled_texts(
                 first = rows.setdefault(side + row[by], {**row, "side": side})
                 if first["text_id"] != row["text_id"]:
                     raise DataError(
-                        f"{table.path}: two texts of this run are called {row[by]!r}; name them by "
+                        f"{source}: two texts of this run are called {row[by]!r}; name them by "
                         "the text_id that the run gave them (portrayal find)."
                     )
     # Labels of another run would otherwise be dropped in silence.
-    if strange := names - rows.keys():
+    if strange := set(names) - rows.keys():
         raise DataError(
-            f"{table.path}: this run has no text {min(strange)!r}; labels by hand correct the run "
+            f"{source}: this run has no text {min(strange)!r}; labels by hand correct the run "
             "whose texts were labelled."
         )
     return rows

@@ -24,12 +24,14 @@ from portrayal.raters.labels import (
     HandTable,
     Label,
     Labels,
+    label_files,
     majority,
     read_hand_labels,
     read_labels,
     settled,
     write_labels,
 )
+from portrayal.raters.sheets import SheetItem, write_sheets
 
 __all__ = [
     "STATISTICS",
@@ -44,12 +46,14 @@ __all__ = [
     "Labels",
     "Ratings",
     "Resampling",
+    "SheetItem",
     "ShortPlace",
     "agreement",
     "codebook",
     "coefficient",
     "drawn",
     "evenly",
+    "label_files",
     "majority",
     "paradoxes",
     "read_hand_labels",
@@ -57,4 +61,5 @@ __all__ = [
     "settled",
     "short_places",
     "write_labels",
+    "write_sheets",
 ]

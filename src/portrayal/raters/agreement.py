@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
-from itertools import combinations, compress
+from itertools import compress
 
 import numpy as np
 import numpy.typing as npt
@@ -20,15 +20,12 @@ from portrayal.records import Interval
 from portrayal.stats import cluster_weights, expanded_percentile, wilson
 from portrayal.stats.agreement import (
     beyond_chance,
-    bias_index,
     cohen_parts,
     cohens_kappa,
     fleiss_parts,
-    kappa_without_bias,
     krippendorff_alpha,
     krippendorff_parts,
     percent_agreement,
-    prevalence_index,
     specific_agreement,
 )
 from portrayal.types import BoolArray, FloatArray, IntArray
@@ -72,12 +69,6 @@ class Ratings:
         """Raters by text and answer, shape (n_items, n_categories)."""
         answers = np.arange(self.n_categories)
         return np.asarray((self.values[:, :, np.newaxis] == answers).sum(1), dtype=np.float64)
-
-    def between(self, *raters: str) -> "Ratings":
-        """Return the ratings of these raters alone, in this order."""
-        # In the order asked for, which decides who is the first rater of a table
-        columns = [self.raters.index(rater) for rater in raters]
-        return replace(self, raters=raters, values=self.values[:, columns])
 
     def only(self, rows: BoolArray) -> "Ratings":
         """Return the ratings of the texts that `rows`, shape (n_items,), marks."""
@@ -354,10 +345,9 @@ class Agreement:
 
 @dataclass(frozen=True)
 class LabelAgreement:
-    """The agreement of people with each other, all and in pairs, and of each model with people."""
+    """The agreement of people with each other, and of each model with what they settle on."""
 
     people: Agreement
-    pairs: tuple[Agreement, ...]
     models: tuple[Agreement, ...]
 
 
@@ -369,7 +359,7 @@ def agreement(
     Parameters
     ----------
     labels
-        Of a project or of sheets.
+        Of several raters.
     level, draws, seed
         Confidence level (a fraction), resamples, seed.
 
@@ -380,61 +370,52 @@ def agreement(
     """
     resampling = Resampling(level, draws, seed, labels.prompts)
     people, models, answers = labels.of("human"), labels.of("llm"), settled(labels)
-    raters, names = people.raters, {key: labels.names.get(key, key) for key in labels.codes}
-    questions = ratings_of(people, raters)
-    codes = [questions[key] for key in names if key in questions]
-    if codes:
-        questions[WHOLE_SET] = whole_sets(codes)
-    of_two = ("percent_agreement", "positive_agreement", "cohens_kappa")
-    # Cohen's kappa is of two raters.
-    kappas = ("fleiss_kappa",) if len(raters) > 2 else ("cohens_kappa", "fleiss_kappa")
-    n_done = {rater: len(people.texts(rater)) for rater in raters}
-    pairs = combinations(raters, 2) if len(raters) > 2 else ()
+    n_done = {rater: len(people.texts(rater)) for rater in people.raters}
+    of_people = _compared(people, people.raters, labels.codes, resampling, n_done)
     against = []
     settled_texts = {text_id for text_id, _, _ in answers}
     for model in models.raters:
         of_model = models.texts(model)
-        of_both = (place for place in answers if place[0] in of_model and place[2] in names)
-        both = {place: answers[place] for place in of_both}
+        both = {
+            place: answer
+            for place, answer in answers.items()
+            if place[0] in of_model and place[2] in labels.codes
+        }
         # What people settle on stands against the model as one rater.
         rows = [row for row in models.rows if row.rater == model and row.text_id in settled_texts]
         rows += [Label(*question, answer, PEOPLE) for question, answer in both.items() if answer]
-        ratings = ratings_of(replace(labels, rows=tuple(rows)), (PEOPLE, model))
-        n_of_both = {PEOPLE: len(settled_texts), model: len(of_model)}
-        compared = _compared(ratings, (PEOPLE, model), of_two, names, resampling, n_of_both)
+        n_done = {PEOPLE: len(settled_texts), model: len(of_model)}
+        of_both = replace(labels, rows=tuple(rows))
+        compared = _compared(of_both, (PEOPLE, model), labels.codes, resampling, n_done)
         n_open = sum(answer is None for answer in both.values())
         against.append(replace(compared, left_open=n_open))
-    pooled = (*of_two[:2], *kappas, "krippendorff_alpha")
-    of_all = _compared(questions, raters, pooled, names, resampling, n_done)
-    of_pairs = [_compared(questions, pair, of_two, names, resampling, n_done) for pair in pairs]
-    return LabelAgreement(of_all, tuple(of_pairs), tuple(against))
+    return LabelAgreement(of_people, tuple(against))
 
 
 def _compared(
-    questions: Mapping[str, Ratings],
+    labels: Labels,
     raters: tuple[str, ...],
-    statistics: Sequence[str],
-    names: Mapping[str, str],
+    keys: Sequence[str],
     resampling: Resampling,
     n_done: Mapping[str, int],
 ) -> Agreement:
-    """Each question, then all codes together, then whole sets, by each statistic."""
-    n_done = {rater: n_done[rater] for rater in raters}
+    """Each question, then all codes (`keys`) together, then whole sets, by each statistic."""
     if len(raters) < 2:
         return Agreement(raters, n_done, ())
-    # Each code, then all codes together, then whole sets
-    chosen_ratings = {key: one.between(*raters) for key, one in questions.items()}
-    codes = [chosen_ratings[key] for key in names if key in chosen_ratings]
-    groups = {key: [one] for key, one in chosen_ratings.items() if key != WHOLE_SET}
+    questions = ratings_of(labels, raters)
+    codes = [questions[key] for key in keys if key in questions]
+    groups = {key: [ratings] for key, ratings in questions.items()}
     groups |= {ALL_CODES: codes} if len(codes) > 1 else {}
-    groups |= {WHOLE_SET: [chosen_ratings[WHOLE_SET]]} if WHOLE_SET in chosen_ratings else {}
+    groups |= {WHOLE_SET: [whole_sets(codes)]} if codes else {}
+    # Cohen's kappa is of two raters.
+    kappa = "cohens_kappa" if len(raters) == 2 else "fleiss_kappa"
     coefficients = tuple(
         coefficient(question, statistic, of_question, resampling)
         for question, of_question in groups.items()
-        for statistic in statistics
-        if statistic != "positive_agreement" or question in names
+        for statistic in ("percent_agreement", "positive_agreement", kappa, "krippendorff_alpha")
+        if statistic != "positive_agreement" or question in keys
     )
-    return Agreement(raters, n_done, coefficients, tuple(paradoxes(codes, names)))
+    return Agreement(raters, n_done, coefficients, tuple(paradoxes(codes)))
 
 
 def ratings_of(
@@ -479,46 +460,26 @@ LOW = 0.4
 """Kappa up to which it is called low (at most "fair" for Landis and Koch, 1977)."""
 SKEWED = 0.5
 """Prevalence index from which answers are called skewed: three quarters or more are alike."""
-RAISED = 0.05
-"""How much of a kappa must come from bias for a warning."""
 
 
-def paradoxes(questions: Sequence[Ratings], names: Mapping[str, str]) -> Iterator[str]:
-    """Yield a sentence for each paradox among codes; `names` are those of the codes by key."""
-    for ratings in questions:
-        name, is_pair = names[ratings.question], len(ratings.raters) == 2
+def paradoxes(codes: Sequence[Ratings]) -> Iterator[str]:
+    """Yield a sentence for each code with a low kappa although raters agree on most texts."""
+    for ratings in codes:
+        is_pair = len(ratings.raters) == 2
         # Texts that one rater alone coded tell nothing of agreement.
         counts = ratings.counts[ratings.counts.sum(1) >= 2]
         if not len(counts):
             continue
-        table = ratings.tables().sum(0) if is_pair else counts
-        kappa = float(cohens_kappa(table) if is_pair else krippendorff_alpha(counts))
+        kappa = cohens_kappa(ratings.tables().sum(0)) if is_pair else krippendorff_alpha(counts)
         observed, yes = float(percent_agreement(counts)), float(counts[:, YES].sum() / counts.sum())
         if observed >= HIGH and kappa <= LOW and abs(1 - 2 * yes) >= SKEWED:
             common, rare = ("no", YES) if yes < 0.5 else ("yes", 0)
             yield (
-                f"{name}: raters agree on {observed:.0%} of texts, yet "
-                f"{'kappa' if is_pair else 'alpha'} is {_two(kappa)}. {max(yes, 1 - yes):.0%} of "
-                f'answers are "{common}", so that chance alone would make most of this agreement; '
-                "where one rater gives the rarer answer, another does too in "
-                f"{float(specific_agreement(counts)[rare]):.0%} of cases. Read these together "
-                "(first paradox of Feinstein and Cicchetti, 1990)."
+                f"{ratings.question.replace('_', ' ')}: raters agree on {observed:.0%} of texts, "
+                # Adding 0 takes the sign from a zero
+                f"yet {'kappa' if is_pair else 'alpha'} is {round(float(kappa), 2) + 0.0:.2f}. "
+                f'{max(yes, 1 - yes):.0%} of answers are "{common}", so that chance alone would '
+                "make most of this agreement; where one rater gives the rarer answer, another does "
+                f"too in {float(specific_agreement(counts)[rare]):.0%} of cases. Read these "
+                "together (first paradox of Feinstein and Cicchetti, 1990)."
             )
-        # Only a table of two raters has a bias
-        without = float(kappa_without_bias(table)) if is_pair else math.nan
-        if kappa - without >= RAISED:
-            shares = table[YES].sum() / table.sum(), table[:, YES].sum() / table.sum()
-            pairs = zip(ratings.raters, shares, strict=True)
-            one, two = (f"{rater} in {share:.0%}" for rater, share in pairs)
-            yield (
-                f"{name}: raters give it unequally often, {one} of texts and {two}. With equal "
-                f"shares and the same agreement kappa would be {_two(without)} in place of "
-                f"{_two(kappa)} (second paradox of Feinstein and Cicchetti, 1990; bias index "
-                f"{float(bias_index(table)):.2f}, prevalence index "
-                f"{float(prevalence_index(table)):.2f})."
-            )
-
-
-def _two(kappa: float) -> str:
-    """A kappa with two decimals, and no sign where these are 0."""
-    return f"{round(kappa, 2) + 0.0:.2f}"

@@ -1,9 +1,9 @@
 """Codebook: what raters look for in a text, as a small TOML file."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from portrayal.errors import OptionError
 from portrayal.reference.datafile import Catalogue, DataFile, Holds, matching
@@ -18,9 +18,9 @@ class CodebookQuestion:
     Attributes
     ----------
     key, name
-        Short name in files, and name on the page.
+        Short name in files, and name on sheets.
     definition
-        What counts; of a choice or words a line below the question.
+        What counts.
     source, examples
         Where the definition comes from, and short examples, written for the codebook.
     kind
@@ -28,10 +28,9 @@ class CodebookQuestion:
         `choices`; "text": a word of the rater's own.
     choices
         The answers to choose from.
-    shortcut
-        The key that sets a code on the raters' page; None gives it the next free digit.
     needed
-        Whether a text is done only with an answer, as an audit cannot use it without.
+        Whether a text is done only with an answer, as an audit cannot use it without; codes always
+        need one.
     slot
         Which person of a text it asks of; it is needed only where a text has that person.
     """
@@ -43,7 +42,6 @@ class CodebookQuestion:
     examples: tuple[str, ...] = ()
     kind: Literal["code", "choice", "text"] = "code"
     choices: tuple[str, ...] = ()
-    shortcut: Annotated[str | None, matching("[a-z0-9]", "one digit or small letter")] = None
     needed: bool = False
     slot: str = ""
 
@@ -62,51 +60,33 @@ class Codebook:
     Attributes
     ----------
     name, title
-        Name in files, and title of the page.
+        Name in files, and title of the instructions.
     instructions
         What raters read before they start; paragraphs are parted by an empty line.
     questions
         What is asked.
     warning
-        What raters read about the texts before they see one; None where nothing is needed.
-    show_people
-        Whether the page marks the people that an annotator found; not where raters find them.
+        What raters read about the texts before they see one; "" where nothing is needed.
     """
 
     name: str
     title: str
     instructions: Annotated[str, Holds(convert=str.strip)] = ""
     questions: tuple[CodebookQuestion, ...] = ()
-    warning: Annotated[str | None, Holds(convert=lambda text: text.strip() or None)] = None
-    show_people: bool = True
+    warning: Annotated[str, Holds(convert=str.strip)] = ""
 
     def __post_init__(self) -> None:
         """Refuse a codebook that asks nothing, or one thing under two names."""
         if not self.questions:
             raise OptionError("it asks nothing: add [[questions]].")
         keys = [question.key for question in self.questions]
-        shortcuts = [code.shortcut for code in self.codes if code.shortcut]
-        for field_name, values in (("key", keys), ("shortcut", shortcuts)):
-            if twice := sorted({value for value in values if values.count(value) > 1}):
-                raise OptionError(f"the {field_name} {twice[0]!r} occurs twice.")
+        if twice := sorted({key for key in keys if keys.count(key) > 1}):
+            raise OptionError(f"the key {twice[0]!r} occurs twice.")
 
     @property
     def codes(self) -> tuple[CodebookQuestion, ...]:
         """The questions that are answered with yes or no."""
         return tuple(question for question in self.questions if question.kind == "code")
-
-    @property
-    def fields(self) -> tuple[CodebookQuestion, ...]:
-        """The questions that are answered with one of some choices, or with words."""
-        return tuple(question for question in self.questions if question.kind != "code")
-
-    @property
-    def shortcuts(self) -> dict[str, str]:
-        """Keys of the keyboard by code; a code without one has the next free digit, then letter."""
-        # Chosen keys first, so that a code without one does not take the key of a later code
-        used = {code.shortcut for code in self.codes if code.shortcut}
-        free = (key for key in "123456789abcdefghijklmnopqrstuvwxyz" if key not in used)
-        return {code.key: code.shortcut or next(free, "") for code in self.codes}
 
 
 def read_codebook(name: str, file: DataFile) -> Codebook:
@@ -139,13 +119,3 @@ def codebook(spec: str | Path) -> Codebook:
     ['white_savior', 'perpetual_foreigner']
     """
     return CODEBOOKS.load(spec)
-
-
-def codebook_table(book: Codebook) -> dict[str, Any]:
-    """Return a codebook as the table that `read_codebook` reads."""
-    return asdict(book, dict_factory=_said)
-
-
-def _said(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    # TOML has no null: what is None is left out, and is None when read again
-    return {key: value for key, value in pairs if value is not None}

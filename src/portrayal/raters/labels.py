@@ -3,14 +3,14 @@
 A label file has a row for each label: `text_id`, `unit` (the number of a sentence, or empty),
 `field` (the key of what is asked), `label`, `rater`, and where they are known `prompt_id`, the
 `chance` with which the text was drawn, `note`, `at` and `kind`. A sheet is such a file whose labels
-are empty. Page, sheets and language models all give rows of this form; agreement, majority and
-corrections are made from those alone.
+are empty, with the text and what is asked. People and language models give rows of this form;
+agreement, majority and corrections are made from those alone.
 """
 
 import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import astuple, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
@@ -28,13 +28,15 @@ COLUMNS = (
     *("prompt_id", "chance", "note", "at", "kind"),
 )
 NEEDED = ("text_id", "field", "label", "rater")
-DRAWN = "drawn"
-"""Ends the name of the file beside sheets that says what was drawn with which chance."""
+DRAWN = "drawn.csv"
+"""The file beside sheets that says what was drawn with which chance."""
 DRAWN_COLUMNS = ("text_id", "unit", "prompt_id", "chance")
 KINDS = ("human", "llm", "adjudicated")
 """Kinds of raters; an adjudicator decides where people differ."""
 YES, NO = "1", "0"
 """The answers to a code."""
+YES_OR_NO = f"{YES}; {NO}"
+"""The choices of a code, as a sheet has them."""
 SLOTS = ("subject", "object")
 PEOPLE = tuple(f"{slot}_{part}" for slot in SLOTS for part in ("name", "gender"))
 """Fields of the people of a story: a name, empty where the text gives none, and a gender."""
@@ -55,10 +57,9 @@ class Label:
     field
         What was asked: the key of a question.
     value
-        The answer; of a code `YES` or `NO`. A text that a rater is done with has a label for every
-        code.
+        The answer; of a code `YES` or `NO`.
     rater
-        Who (the key of the name).
+        Who.
     prompt_id
         The text's prompt; "" where it is not known.
     chance
@@ -83,23 +84,9 @@ class Label:
 
 @dataclass(frozen=True)
 class Labels:
-    """What raters say of the texts they are done with.
-
-    Attributes
-    ----------
-    rows
-        The labels.
-    names
-        What questions are called, by their key; a key that is missing is its own name.
-    started
-        How many texts were begun by a rater who is not done with them; they count for nothing else.
-    source
-        Where they come from, for messages.
-    """
+    """What raters say of texts: the labels, and where they come from, for messages."""
 
     rows: tuple[Label, ...]
-    names: Mapping[str, str] = field(default_factory=dict)
-    started: int = 0
     source: str = ""
 
     @cached_property
@@ -132,19 +119,29 @@ class Labels:
         return {row.text_id for row in self.rows if row.rater == rater}
 
 
+def label_files(folder: Path) -> list[Path]:
+    """Return the label files of a folder, and its sheets in which somebody has begun."""
+    return [
+        path
+        for path in sorted(folder.glob("*.csv"))
+        if path.name != DRAWN
+        and any(cells["label"].strip() for cells in read_table(path, NEEDED, _ADVICE))
+    ]
+
+
 def read_labels(*tables: Tabular) -> Labels:
     """Read label files or filled-in sheets, of one rater or more, as one.
 
-    Rows without a label are work to be done, and left out. A sheet has its chances and prompts in
-    the file of what was drawn beside it; of two draws with one seed the larger stands last, as it
-    holds the first, and its chances count.
+    A text of a sheet without any label is work to be done, and left out. A sheet has its chances
+    and prompts in the file of what was drawn beside it; of two draws with one seed the larger
+    stands last, as it holds the first, and its chances count.
 
     Raises
     ------
     DataError
-        When a column is missing, no row has a label, one rater says two things of one unit, a
-        gender is none, a chance is no probability, or some rows of a field have a chance and
-        others not; names file and row.
+        When a column is missing, no row has a label, a text is begun and lacks an answer that is
+        needed, one rater says two things of one unit, a gender is none, a chance is no probability,
+        or some rows of a field have a chance and others not; names file and row.
 
     Examples
     --------
@@ -154,34 +151,36 @@ def read_labels(*tables: Tabular) -> Labels:
     """
     rows: dict[tuple[str, str, str, str], Label] = {}
     draws: dict[Unit, tuple[str, float | None]] = {}
+    # Rows of sheets that need an answer and have none, by rater, text and unit
+    open_rows: dict[tuple[str, str, str], str] = {}
     sources: list[str] = []
     for table in tables:
-        source, is_empty = str(table) if isinstance(table, (str, Path)) else "", True
-        sources.append(source or open_source(table).name)
-        # What was drawn stands beside a sheet, whose name is that of the draw and of the rater
-        stem = Path(source).stem
-        while "-" in stem:
-            stem = stem.rpartition("-")[0]
-            draw_path = Path(source).with_name(f"{stem}-{DRAWN}.csv")
-            if draw_path.is_file():
-                for number, cells in enumerate(read_table(draw_path, DRAWN_COLUMNS), 2):
-                    chance = _chance(cells["chance"], f"{draw_path}: row {number}")
-                    draws[cells["text_id"], cells["unit"]] = cells["prompt_id"], chance
-                break
+        is_path, is_empty = isinstance(table, (str, Path)), True
+        source = str(table) if is_path else open_source(table).name
+        sources.append(source)
+        draws |= _draw_beside(Path(source)) if is_path else {}
         # The header is row 1, as in a spreadsheet
         for number, cells in enumerate(read_table(table, NEEDED, _ADVICE), 2):
+            line = f"{source}: row {number}"
             if not cells["label"].strip():
+                if cells.get("needed"):
+                    place = cells["rater"], cells["text_id"], cells.get("unit", "")
+                    open_rows.setdefault(place, f"{line}: {cells['field']}")
                 continue
-            is_empty, label = False, _label(cells, f"{sources[-1]}: row {number}")
+            is_empty, label = False, _label(cells, line)
             first = rows.setdefault((label.rater, label.text_id, label.unit, label.field), label)
             if first.value != label.value:
                 raise DataError(
-                    f"{sources[-1]}: row {number}: {label.rater!r} says {label.value!r} of "
-                    f"{label.text_id!r} here and {first.value!r} above; keep one of both."
+                    f"{line}: {label.rater!r} says {label.value!r} of {label.text_id!r} here and "
+                    f"{first.value!r} above; keep one of both."
                 )
         if is_empty:
+            raise DataError(f"{source}: no row has a label; read it when raters have labelled.")
+    for place in dict.fromkeys(place[:3] for place in rows):
+        if place in open_rows:
             raise DataError(
-                f"{sources[-1]}: no row has a label; read it when raters have labelled."
+                f"{open_rows[place]} has no label, and {place[0]!r} answered other questions about "
+                f"{place[1]!r}; answer all that are needed, or none."
             )
     labels = []
     for row in rows.values():
@@ -195,10 +194,22 @@ def read_labels(*tables: Tabular) -> Labels:
                 f"{', '.join(sources)}: {row.text_id!r} has no chance, others have; give all texts "
                 "the probability with which each was drawn, or none."
             )
-    return Labels(tuple(with_nameless(labels)), source=", ".join(sources))
+    return Labels(tuple(with_nameless(labels)), ", ".join(sources))
 
 
 _ADVICE = f"A label file has the columns {', '.join(COLUMNS)}, of which {', '.join(NEEDED)} must be"
+
+
+def _draw_beside(sheet: Path) -> dict[Unit, tuple[str, float | None]]:
+    """Prompt and chance of what was drawn for a sheet, by unit; none where no draw is known."""
+    path = sheet.with_name(DRAWN)
+    return {
+        (cells["text_id"], cells["unit"]): (
+            cells["prompt_id"],
+            _chance(cells["chance"], f"{path}: row {number}"),
+        )
+        for number, cells in enumerate(read_table(path, DRAWN_COLUMNS) if path.is_file() else (), 2)
+    }
 
 
 def _label(cells: Mapping[str, str], line: str) -> Label:
@@ -206,6 +217,8 @@ def _label(cells: Mapping[str, str], line: str) -> Label:
     value, kind = cells["label"].strip(), cells.get("kind") or KINDS[0]
     if kind not in KINDS:
         raise DataError(f"{line}: kind is one of {', '.join(KINDS)}; got {kind!r}.")
+    if cells.get("choices") == YES_OR_NO and value not in (YES, NO):
+        raise DataError(f"{line}: {cells['field']} is {value!r}; expected {YES} or {NO}.")
     if cells["field"] in PEOPLE and cells["field"].endswith("gender"):
         gender = normalise_gender(value)
         if gender == UNSPECIFIED and value.casefold() not in _UNSPECIFIED:
@@ -309,7 +322,7 @@ class HandTable:
     raters
         Field → who labelled it.
     unsettled
-        Field → units of which no label has more than half of the raters; they are left out.
+        Field → the units of which no label has more than half of the raters; they are left out.
     answers
         Field → what any rater says of any unit, so that what no field has is refused wherever it
         stands.
@@ -319,8 +332,13 @@ class HandTable:
     labels: Mapping[str, Mapping[Unit, str]]
     chance: Mapping[str, Mapping[Unit, float]]
     raters: Mapping[str, Sequence[str]]
-    unsettled: Mapping[str, int]
+    unsettled: Mapping[str, Sequence[Unit]]
     answers: Mapping[str, Sequence[str]]
+
+    def text_ids(self, field: str) -> set[str]:
+        """Return the texts with a label of a field, also those on which raters differ."""
+        units = *self.labels.get(field, ()), *self.unsettled.get(field, ())
+        return {text_id for text_id, _ in units}
 
     def weights(self, field: str, units: Iterable[Unit], otherwise: float) -> FloatArray:
         """Return how many each unit stands for, shape (n,); `otherwise` without chances."""
@@ -331,8 +349,8 @@ class HandTable:
         """Return who labelled how much, for instruments and reports."""
         n, raters = len(self.labels[field]), len(self.raters[field])
         people = f"{raters} raters" if raters > 1 else "one rater, whose errors nobody can see"
-        open_ = self.unsettled.get(field, 0)
-        return f"{n} labels by {people}" + (f"; {open_} left open by the raters" if open_ else "")
+        n_open = len(self.unsettled.get(field, ()))
+        return f"{n} labels by {people}" + (f"; {n_open} left open by the raters" * bool(n_open))
 
 
 def read_hand_labels(path: Tabular, fields: Iterable[str] | None = None) -> HandTable:
@@ -358,10 +376,10 @@ def read_hand_labels(path: Tabular, fields: Iterable[str] | None = None) -> Hand
             f"{labels.source}: the field {strange[0]!r} is of nothing measured here; {measured}."
         )
     answers: dict[str, dict[Unit, str]] = {}
-    unsettled = Counter[str]()
+    unsettled: dict[str, list[Unit]] = {}
     for (text_id, unit, key), answer in settled(labels).items():
         if answer is None:
-            unsettled[key] += 1
+            unsettled.setdefault(key, []).append((text_id, unit))
         else:
             answers.setdefault(key, {})[text_id, unit] = answer
     chances: dict[str, dict[Unit, float]] = {}
@@ -374,4 +392,4 @@ def read_hand_labels(path: Tabular, fields: Iterable[str] | None = None) -> Hand
             chances.setdefault(row.field, {})[row.text_id, row.unit] = row.chance
     names = {key: sorted(people) for key, people in raters.items()}
     of_field = {key: tuple(row_values) for key, row_values in values.items()}
-    return HandTable(labels.source, answers, chances, names, dict(unsettled), of_field)
+    return HandTable(labels.source, answers, chances, names, unsettled, of_field)

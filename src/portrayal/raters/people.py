@@ -94,8 +94,10 @@ def read_gold(
     if {"text_id", "field"} <= set(source.columns):
         if run is None:
             raise OptionError(f"{source.name} labels texts of a run; name the run as well.")
-        people = people_of(read_hand_labels(path))
-        names = {text_id for text_id, _ in people}
+        table = read_hand_labels(path)
+        people = people_of(table)
+        # Also those on which raters differ: labels of another run are none of this one
+        names = table.text_ids("subject_gender") | table.text_ids("object_gender")
         for story in read_rows(run, ["text_id", "prompt_id", "model", "text"]):
             names.discard(story["text_id"])
             # A story of whose subject nothing is settled would count as one without a subject

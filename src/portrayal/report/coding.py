@@ -3,24 +3,31 @@
 The page of a run and the terminal (`label codes`, `label agreement`) show the same blocks.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from pathlib import Path
 
 import portrayal.report.formats as fmt
-from portrayal.coding import (
+from portrayal.errors import PortrayalError
+from portrayal.measure.codes import (
     CodePrevalence,
+    CodeShare,
     GroupCodes,
-    Project,
     code_prevalence,
     code_shares,
-    open_project,
-    project_labels,
+    coded_texts,
 )
-from portrayal.coding.llm import coder_notes
-from portrayal.coding.shares import CodeShare
-from portrayal.raters import Agreement, LabelAgreement, Labels, agreement
+from portrayal.raters import (
+    Agreement,
+    Codebook,
+    LabelAgreement,
+    agreement,
+    codebook,
+    label_files,
+    read_labels,
+)
+from portrayal.raters.sheets import CODEBOOK
 from portrayal.records import FEW_PROMPTS
 from portrayal.report.figures.figure import Table
 from portrayal.report.formats import short
@@ -47,26 +54,31 @@ class Block:
     after: tuple[str, ...] = ()
 
 
+def _called(key: str) -> str:
+    """A question, as tables call it."""
+    return short(_POOLED.get(key) or key.replace("_", " "), 40)
+
+
 def code_blocks(
-    names: Mapping[str, str], groups: Sequence[GroupCodes], corrected: Sequence[CodePrevalence]
+    groups: Sequence[GroupCodes], corrected: Sequence[CodePrevalence]
 ) -> Iterator[Block]:
     """Yield how many texts of each group show each code, and the shares that people correct."""
-    rows = [(group.group, one) for group in groups for one in group.shares]
+    rows = [(group.group, share) for group in groups for share in group.shares]
     # Range by chance, p and q stand beside each share: of many codes some always look apart.
     columns: dict[str, Callable[[tuple[str, CodeShare]], str]] = {
         "Group": lambda row: short(row[0], 40),
-        "Code": lambda row: short(names.get(row[1].code, row[1].code), 40),
-        "Texts": lambda row: f"{row[1].share.n:,}",
-        "of": lambda row: f"{row[1].share.of:,}",
-        "Share": lambda row: fmt.share(row[1].share.value),
-        "Interval": lambda row: fmt.interval(row[1].share.interval, "share"),
+        "Code": lambda row: _called(row[1].code),
+        "Texts": lambda row: f"{row[1].n:,}",
+        "of": lambda row: f"{row[1].of:,}",
+        "Share": lambda row: fmt.share(row[1].value),
+        "Interval": lambda row: fmt.interval(row[1].interval, "share"),
         "By chance": lambda row: fmt.interval(row[1].null, "share"),
         "p": lambda row: fmt.probability(row[1].p),
         "q": lambda row: fmt.probability(row[1].q),
     }
     counted = []
     for group in groups:
-        words = f"{short(group.group, 60)}: {fmt.plural(group.n_items, 'text')} on whose codes "
+        words = f"{short(group.group, 60)}: {fmt.plural(group.n_texts, 'text')} on whose codes "
         words += "people agree."
         if group.n_open:
             words += (
@@ -74,46 +86,39 @@ def code_blocks(
             )
         counted.append(words)
     # Shares are of texts on whose codes people agree; there may be none.
-    table = Table.of(rows, columns, 2, len(rows)) if any(g.n_items for g in groups) else None
+    table = Table.of(rows, columns, 2, len(rows)) if any(g.n_texts for g in groups) else None
     sentences = share_sentences(groups) if table else ()
     yield Block("How many texts of each group show each code", table, tuple(counted), sentences)
     if corrected:
         of_model: dict[str, Callable[[CodePrevalence], str]] = {
-            "Group": lambda one: short(one.group, 40),
-            "Code": lambda one: short(names.get(one.code, one.code), 40),
-            "As the model codes": lambda one: f"{fmt.share(one.said)} of {one.n:,}",
-            "Corrected": lambda one: fmt.share(one.value),
-            "Interval": lambda one: fmt.interval(one.interval, "share"),
-            "Coded by people": lambda one: f"{one.n_hand:,}",
+            "Group": lambda row: short(row.group, 40),
+            "Code": lambda row: _called(row.code),
+            "As the model codes": lambda row: f"{fmt.share(row.said)} of {row.n:,}",
+            "Corrected": lambda row: fmt.share(row.value),
+            "Interval": lambda row: fmt.interval(row.interval, "share"),
+            "Coded by people": lambda row: f"{row.n_hand:,}",
         }
         table = Table.of(corrected, of_model, 2, len(corrected))
-        reasons = dict.fromkeys(one.undefined for one in corrected if one.undefined)
+        reasons = dict.fromkeys(row.undefined for row in corrected if row.undefined)
         title = f"Codes of {corrected[0].rater}, corrected by people"
         yield Block(title, table, (), tuple(f"Not corrected: {reason}." for reason in reasons))
 
 
 def share_sentences(groups: Sequence[GroupCodes]) -> tuple[str, ...]:
     """Return how the intervals and chances of shares were made, and which are missing or weak."""
-    has_prompts = any(group.n_prompts is not None for group in groups)
-    sentences = [
-        "Intervals resample the prompts with their texts, or count each prompt once where none "
-        "differs from another."
-        if has_prompts
-        else "No prompts are known: intervals are Wilson’s, which take texts as independent."
-    ]
+    sentences = ["Intervals are clustered by prompt; one prompt alone gives none."]
     # A warning for groups whose intervals hardly mean anything.
     few = [
         f"{short(group.group, 40)} ({group.n_prompts})"
         for group in groups
-        if group.n_prompts is not None and 0 < group.n_prompts < FEW_PROMPTS
+        if 0 < group.n_prompts < FEW_PROMPTS
     ]
     if few:
         sentences.append(
-            f"Fewer than {FEW_PROMPTS} prompts, too little to go by: {fmt.listed(few)}; one prompt "
-            "alone gives no interval."
+            f"Fewer than {FEW_PROMPTS} prompts, too little to go by: {fmt.listed(few)}."
         )
     # Explained only where a cell shows it.
-    if any(one.null for group in groups for one in group.shares):
+    if any(share.null for group in groups for share in group.shares):
         sentences.append(
             "“By chance” is the range of the share if group labels were permuted within each "
             "prompt; p is the chance of a count as unlikely as this one, and q corrects it for all "
@@ -122,7 +127,7 @@ def share_sentences(groups: Sequence[GroupCodes]) -> tuple[str, ...]:
     # One sentence for each reason, whichever groups it is of.
     groups_by_reason: dict[str, list[str]] = {}
     for group in groups:
-        for reason in dict.fromkeys(one.no_null for one in group.shares if one.no_null):
+        for reason in dict.fromkeys(share.no_null for share in group.shares if share.no_null):
             groups_by_reason.setdefault(reason, []).append(short(group.group, 40))
     sentences += [
         f"Nothing by chance for {fmt.listed(names)}: {reason}."
@@ -131,40 +136,23 @@ def share_sentences(groups: Sequence[GroupCodes]) -> tuple[str, ...]:
     return tuple(sentences)
 
 
-def agreement_blocks(
-    names: Mapping[str, str], agreed: LabelAgreement, notes: Sequence[Mapping[str, Any]] = ()
-) -> Iterator[Block]:
-    """Yield how far people agree, all and in pairs, and each model with them.
-
-    `names` are those of the questions, and `notes` what models did (`coder_notes`).
-    """
+def agreement_blocks(agreed: LabelAgreement) -> Iterator[Block]:
+    """Yield how far people agree, and each model with them."""
     raters = agreed.people.raters
     # Said in words, as an empty table would look like an error.
-    few = f"Agreement takes two people or more; {raters[0] if raters else 'nobody'} has coded."
-    yield _agreement(names, agreed.people, "People", () if len(raters) > 1 else (few,))
-    for pair in agreed.pairs:
-        yield _agreement(names, pair, " and ".join(pair.raters))
-    # Models come after, as no agreement of people may include a model's codes
+    few = f"Agreement takes two people or more; {raters[0] if raters else 'nobody'} has labelled."
+    yield _agreement(agreed.people, "People", () if len(raters) > 1 else (few,))
+    # Models come after, as no agreement of people may include a model's labels
     for compared in agreed.models:
-        model, before = compared.raters[1], []
-        for note in notes:
-            # What a model failed to answer is missing from its agreement, and so is said.
-            if note["rater"].casefold() == model.casefold():
-                failed = f"{note['n_failed']:,} of {note['n_items']:,} texts have no usable answer"
-                removed = sum(note["removed"].values())
-                before.append(f"{failed}; {fmt.plural(removed, 'code')} taken out of its answers.")
-        if n_open := compared.left_open:
-            before.append(f"{fmt.plural(n_open, 'decision')} that people left open: not compared.")
+        n_open, model = compared.left_open, compared.raters[1]
+        before = (f"{fmt.plural(n_open, 'decision')} that people left open: not compared.",)
         title = f"Language model {model}, against what people settle on (not in the above)"
-        yield _agreement(names, compared, title, before)
+        yield _agreement(compared, title, before if n_open else ())
 
 
-def _agreement(
-    names: Mapping[str, str], compared: Agreement, title: str, before: Sequence[str] = ()
-) -> Block:
+def _agreement(compared: Agreement, title: str, before: Sequence[str] = ()) -> Block:
     """One row for each question and the statistics beside each other, and what is missing."""
     questions = list(dict.fromkeys(figure.question for figure in compared.coefficients))
-    called = {key: short(_POOLED.get(key) or names.get(key, key), 40) for key in questions}
     # Kappas depend on how many raters there are, so no table has all of them.
     present = {figure.statistic for figure in compared.coefficients}
 
@@ -178,12 +166,13 @@ def _agreement(
         value, *limits = (
             f"{100 * x:.0f}{fmt.PERCENT}"
             if statistic in _SHARES
+            # Adding 0 takes the sign from a zero
             else f"{round(x, 2) + 0.0:.2f}".replace("-", "−")
             for x in (coefficient.value, *ends)
         )
         return f"{value} ({limits[0]} to {limits[1]})" if limits else value
 
-    columns: dict[str, Callable[[str], str]] = {"Question": lambda question: called[question]}
+    columns: dict[str, Callable[[str], str]] = {"Question": _called}
     for name in (name for name in _STATISTICS if name in present):
         columns[_STATISTICS[name]] = partial(cell, statistic=name)
     # Every pair of raters counts for agreement, so it rests on the most texts.
@@ -193,13 +182,13 @@ def _agreement(
     for figure in compared.coefficients:
         if reason := figure.undefined or figure.no_interval:
             lack = f"{'No value' if figure.undefined else 'No interval'}, as {reason}"
-            words = f"{_STATISTICS[figure.statistic]} of {called[figure.question]}"
+            words = f"{_STATISTICS[figure.statistic]} of {_called(figure.question)}"
             lacks.setdefault(lack, []).append(words)
     after = [f"{reason}: {fmt.listed(labels)}." for reason, labels in lacks.items()]
-    # Fleiss' kappa takes texts that everybody coded, which may be far fewer.
+    # Fleiss' kappa takes texts that everybody labelled, which may be far fewer.
     n_kappa = [one.n_items for one in compared.coefficients if one.statistic == "fleiss_kappa"]
     if n_kappa and 0 < max(n_kappa) < max(n_texts.values()):
-        after.insert(0, f"Fleiss’ κ is of the {max(n_kappa):,} texts that all of them coded.")
+        after.insert(0, f"Fleiss’ κ is of the {max(n_kappa):,} texts that all of them labelled.")
     after += [f"Read with care. {warning}" for warning in compared.warnings]
     counts = ", ".join(f"{name} {n:,}" for name, n in compared.n_done.items()) or "nobody"
     table = Table.of(questions, columns, 1, len(questions)) if questions else None
@@ -208,51 +197,41 @@ def _agreement(
 
 @dataclass(frozen=True)
 class CodedSection:
-    """What the page shows of one project."""
+    """What the page shows of one folder of labels: its blocks, and what was asked.
+
+    `definitions` are name, definition and source of each code.
+    """
 
     title: str
-    facts: tuple[tuple[str, str], ...]
     blocks: tuple[Block, ...]
     definitions: tuple[tuple[str, str, str], ...]
 
 
 def sections(view: View) -> list[CodedSection]:
-    """Return what people coded in a run, a section for each project that shows something."""
-    projects = []
-    for path in sorted((view.run.path / "coding").glob("*/project.toml")):
-        project = open_project(path.parent)
-        labels = project_labels(project)
-        # A project in which nobody finished a text has nothing to show yet.
-        if labels.rows and project.codebook.codes:
-            projects.append(section(project, labels, level=view.level, seed=view.seed))
-    return projects
-
-
-def section(
-    project: Project, labels: Labels, *, level: float = 0.95, seed: int = 0
-) -> CodedSection:
-    """Return what the page shows of one project."""
-    groups = code_shares(project, labels, level=level)
-    corrected = code_prevalence(project, labels, level=level)
-    agreed = agreement(labels, level=level, seed=seed)
-    # How texts were drawn decides what shares are of.
-    draw = project.settings.get("how") or {}
-    facts = {
-        "Texts": f"{len(project.items):,}",
-        "Drawn": short(", ".join(f"{key} {value}" for key, value in draw.items() if value), 160),
-        "Seed of the draw": str(project.settings.get("seed", "")),
-        "Begun, not done": f"{labels.started:,}" if labels.started else "",
-        "Confidence level": fmt.level(level),
+    """Return what people coded in a run, a section for each folder of labels that shows some."""
+    books = {
+        path.parent: codebook(path)
+        for path in sorted((view.run.path / "labels").glob(f"*/{CODEBOOK}"))
     }
-    return CodedSection(
-        short(f"{project.codebook.title} ({project.folder.name})", 100),
-        tuple((label, value) for label, value in facts.items() if value),
-        (
-            *code_blocks(labels.names, groups, corrected),
-            *agreement_blocks(labels.names, agreed, coder_notes(project)),
-        ),
-        tuple(
-            (short(c.name, 60), short(c.definition, 600), short(c.source, 300))
-            for c in project.codebook.codes
-        ),
-    )
+    parts = [section(view, folder, book) for folder, book in books.items() if book.codes]
+    return [part for part in parts if part]
+
+
+def section(view: View, folder: Path, book: Codebook) -> CodedSection | None:
+    """Return what the page shows of a folder of labels; None where nobody has labelled yet."""
+    try:
+        files = label_files(folder)
+        if not files:
+            return None
+        labels = read_labels(*files)
+        coded = coded_texts(view.run, labels)
+        groups, corrected = code_shares(coded, view.level), code_prevalence(coded, view.level)
+        agreed = agreement(labels, level=view.level, seed=view.seed)
+        blocks = [*code_blocks(groups, corrected), *agreement_blocks(agreed)]
+    except PortrayalError as error:
+        # Paths from the folder on, as whole ones tell of the machine
+        reason = str(error).replace(f"{folder}/", "")
+        blocks = [Block("These labels cannot be shown", before=(reason,))]
+    definitions = ((c.name, short(c.definition, 600), short(c.source, 300)) for c in book.codes)
+    title = short(f"{book.title} ({folder.name})", 100)
+    return CodedSection(title, tuple(blocks), tuple(definitions))

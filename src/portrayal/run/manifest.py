@@ -50,8 +50,8 @@ _READS = {
     REPORTED: (MEASURED,),
 }
 """Family of steps → the families that it reads; texts, tables and answers come from outside."""
-_BESIDE = ("evidence", "coding", ASIDE, MANIFEST, SEEN, f".{MANIFEST}.lock")
-"""What is in no manifest: a model card, which says of which run it is; codes of raters, who go on;
+_BESIDE = ("evidence", "labels", ASIDE, MANIFEST, SEEN, f".{MANIFEST}.lock")
+"""What is in no manifest: a model card, which says of which run it is; labels of raters, who go on;
 and what was set aside."""
 _PART = re.compile(r".*/part-[^/]*\.parquet")
 _TEMPORARY = re.compile(r"(.*/)?\.[^/]*\.tmp")

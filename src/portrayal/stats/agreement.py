@@ -191,43 +191,6 @@ def krippendorff_parts(
     return divide(weights @ same, total), chance
 
 
-def prevalence_index(table: npt.ArrayLike) -> FloatArray:
-    """|a - d| / n of 2 × 2 tables (..., 2, 2): 0 where both answers are given equally often.
-
-    From Byrt, Bishop and Carlin (1993), Bias, prevalence and kappa.
-    """
-    counts = _two_by_two(table)
-    return divide(np.abs(counts[..., 0, 0] - counts[..., 1, 1]), counts.sum((-2, -1)))
-
-
-def bias_index(table: npt.ArrayLike) -> FloatArray:
-    """|b - c| / n of 2 × 2 tables (..., 2, 2): 0 where both raters say yes equally often.
-
-    From Byrt, Bishop and Carlin (1993), Bias, prevalence and kappa.
-    """
-    counts = _two_by_two(table)
-    return divide(np.abs(counts[..., 0, 1] - counts[..., 1, 0]), counts.sum((-2, -1)))
-
-
-def kappa_without_bias(table: npt.ArrayLike) -> FloatArray:
-    """Kappa of 2 × 2 tables as it were with the same agreement and prevalence but no bias.
-
-    Byrt, Bishop and Carlin (1993) write kappa as (PABAK - PI² + BI²) / (1 - PI² + BI²), with
-    PABAK = 2 p_o - 1; here BI is 0. NaN where the prevalence index is 1, or there is no item.
-    """
-    counts = _two_by_two(table)
-    observed = divide(np.trace(counts, axis1=-2, axis2=-1), counts.sum((-2, -1)))
-    prevalence = prevalence_index(counts) ** 2
-    return beyond_chance(2 * observed - 1, prevalence)
-
-
-def _two_by_two(table: npt.ArrayLike) -> FloatArray:
-    counts = check_not_negative("table", table)
-    if counts.shape[-2:] != (2, 2):
-        raise ValueError(f"the table must be 2 × 2; got shape {counts.shape}.")
-    return counts
-
-
 def _checked(counts: npt.ArrayLike, weights: npt.ArrayLike | None) -> tuple[FloatArray, FloatArray]:
     counts = check_not_negative("counts", counts)
     if counts.ndim != 2:

@@ -49,7 +49,7 @@ def score(cases, find):
 
 def words_of(factor, texts):
     """Return the groups that the words of a factor show, as `portrayal find groups` does."""
-    from portrayal.coding import observed_groups
+    from portrayal.measure.cues import observed_groups
 
     rows = [{"text_id": str(i), "text": text} for i, text in enumerate(texts)]
     groups = [set() for _ in texts]

@@ -8,7 +8,6 @@ import pytest
 
 import portrayal
 from command import invoke
-from portrayal.coding import field_book, items_of, write_sheets
 from portrayal.collect.tables import read_table, write_table
 from portrayal.errors import DataError
 from portrayal.measure.agency.estimates import corrected_sums
@@ -20,8 +19,9 @@ from portrayal.measure.drawing import (
     label_fields,
 )
 from portrayal.measure.judging import judge_card
+from portrayal.measure.sampling import field_book, items_of
 from portrayal.measure.scope import Scope
-from portrayal.raters import read_hand_labels, read_labels, write_labels
+from portrayal.raters import read_hand_labels, read_labels, write_labels, write_sheets
 from portrayal.run import Run
 from portrayal.studies.agency.audit import AgencyOptions, read_texts
 
@@ -130,10 +130,10 @@ def test_sheets_of_sentences_are_blind_and_correct_their_run(tmp_path: Path) -> 
     assert label_fields(run) == ["agency"]  # no refusals are measured here
     assert field_for(run, "agency_gap.v1 gender=female") == "agency"
     chosen = draw_for(run, "agency", 150)
-    items = items_of(run, chosen, with_people=False)
+    items = items_of(run, chosen, with_prompt=False)
     book = field_book(run, "agency")
-    assert book.fields[0].choices == ("communal", "neither", "agentic")
-    *sheets, _, _ = write_sheets(items, book, tmp_path / "agency.csv", ["ann", "ben"])
+    assert book.questions[0].choices == ("communal", "neither", "agentic")
+    sheets = write_sheets(items, book, tmp_path / "agency", ["ann", "ben"])[:2]
     named = {f"{i:09d}": row["text"] for i, row in enumerate(texts())}
     for sheet in sheets:
         rows = read_table(sheet, ["text_id", "unit", "label", "text"])

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from coding.stories import stories, story_run
+from measure.cues.stories import stories, story_run
 from portrayal.collect.corpus import file_corpus, run_corpus
 from portrayal.errors import DataError
 from portrayal.measure.cues import cue_list, cues_of, find_cues

@@ -10,9 +10,9 @@ from itertools import combinations, product
 
 import numpy as np
 
-from portrayal.coding.documents import Counts, Documents
 from portrayal.errors import OptionError
-from portrayal.measure import Scope
+from portrayal.measure.cues.documents import Counts, Documents
+from portrayal.measure.scope import Scope
 from portrayal.records import ALL
 from portrayal.stats import benjamini_hochberg, divide, shuffle_within
 from portrayal.stats.log_odds import clustered_log_odds, informative_prior, log_odds
@@ -89,7 +89,6 @@ class WordComparison:
     n_clusters: int
     words: tuple[MarkedWord, ...]
     undefined: str | None = None
-    members: BoolArray | None = None
     whole_clusters: int = 0
 
     @property
@@ -250,4 +249,4 @@ def _compare(
         if enough[i]:
             n_of_word = (int(n[i]) for n in counts_of_words)
             words.append(MarkedWord(counts.words[i], *n_of_word, *(float(x[i]) for x in real)))
-    return WordComparison(*common, odds.n_clusters, tuple(words), None, pair.first, n_whole)
+    return WordComparison(*common, odds.n_clusters, tuple(words), None, n_whole)

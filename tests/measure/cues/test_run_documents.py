@@ -7,11 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import portrayal
-from coding.stories import story_run
-from portrayal.coding import count_words, run_documents
-from portrayal.coding.documents import sentences
-from portrayal.coding.sampling import THRESHOLD, NameShares
+from measure.cues.stories import story_run
 from portrayal.errors import DataError, OptionError
+from portrayal.measure.cues import count_words, run_documents
+from portrayal.measure.cues.documents import mostly_of, sentences
 from support import lopsided, make_run
 
 
@@ -61,13 +60,8 @@ def test_where_labels_give_no_places_the_sentences_with_a_name_stand_for_a_chara
 
 
 def test_a_name_tells_of_its_bearers_only_above_the_threshold() -> None:
-    shares = NameShares(["Maria", None, "Zzyzx"])
-    group, share = shares.most("MARIA") or ("", 0)
-    assert group == "Latine"
-    assert shares.race("MARIA") == ("Latine" if share >= THRESHOLD else None)
-    assert shares.race("Zzyzx") is None
-    assert shares.most("Zzyzx") is None
-    assert shares.most(None) is None
+    # Of Andre's bearers no race has six in ten
+    assert mostly_of(["Maria", None, "Zzyzx", "Andre"]) == {"maria": "Latine"}
 
 
 def test_a_run_without_places_says_so(tmp_path: Path) -> None:

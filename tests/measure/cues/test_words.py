@@ -7,9 +7,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from portrayal.coding import count_words, marked_words, read_documents
 from portrayal.errors import OptionError
 from portrayal.measure import Scope
+from portrayal.measure.cues import count_words, marked_words, read_documents
 
 SCOPE = Scope("words", permutations=60)
 FILL = ["the", "story", "went", "on", "while", "many", "people", "came", "and", "talked", "plain"]

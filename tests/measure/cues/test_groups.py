@@ -5,8 +5,8 @@ import json
 import pytest
 
 from command import invoke
-from portrayal.coding import observed_groups
 from portrayal.errors import OptionError
+from portrayal.measure.cues import observed_groups
 
 FACTOR = """
 name = "faith"

@@ -2,9 +2,9 @@
 
 import pytest
 
-from portrayal.coding import count_words, read_documents
-from portrayal.coding.documents import words_of
 from portrayal.errors import DataError, OptionError
+from portrayal.measure.cues import count_words, read_documents
+from portrayal.measure.cues.documents import words_of
 
 ROWS = [
     {

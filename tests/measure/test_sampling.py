@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from coding.stories import story_run
-from portrayal.coding import draw_texts, items_of
-from portrayal.coding.sampling import short_of_people
+from measure.cues.stories import story_run
 from portrayal.errors import DataError, OptionError
+from portrayal.measure.cues import run_people
+from portrayal.measure.sampling import draw_texts, items_of, short_of_people
 from portrayal.raters import evenly
-from portrayal.run import Run
+from portrayal.run import Run, read_rows
 
 
 @pytest.fixture(scope="module")
@@ -52,15 +52,19 @@ def test_a_larger_draw_holds_a_smaller_one_and_the_order_is_mixed(run: Run) -> N
 def test_by_people_draws_what_has_them_in_each_role(run: Run) -> None:
     draw = draw_texts(run, "stereotypes", 12, by=["race"])
     assert {"Latine, subordinate", "Black, neutral"} <= set(draw.strata)
-    items = {item.item_id: item for item in items_of(run, draw)}
-    maria = next(i for i in items.values() if any(p.name == "Maria" for p in i.people[1:]))
-    labels = {person.slot: person for person in maria.people}
-    assert labels["object"].labels["race"] == "Latine"
-    assert labels["object"].labels["power"] == "subordinate"
-    assert labels["object"].role == "patient"
-    start, end = labels["object"].spans[0]
+    texts = {row["text_id"]: row for row in read_rows(run, ("text_id", "prompt_id", "text"))}
+    people = dict(run_people(run, texts))
+    maria = next(
+        item
+        for item in items_of(run, draw)
+        if any(person.name == "Maria" for person in people[item.text_id][1:])
+    )
+    assert maria.prompt.startswith("Write of doctor")
+    assert maria.roles == {"subject": "doctor", "object": "patient"}
+    person = people[maria.text_id][1]
+    assert (person.race, person.power) == ("Latine", "subordinate")
+    start, end = person.spans[0]
     assert maria.text[start:end]
-    assert maria.title.startswith("Write of doctor")
 
 
 def test_weighted_counts_are_right_on_average_where_strata_overlap(run: Run) -> None:
@@ -75,9 +79,8 @@ def test_weighted_counts_are_right_on_average_where_strata_overlap(run: Run) -> 
 
 def test_whom_the_prompt_asks_for_is_an_item_person_also_where_nobody_was_found(run: Run) -> None:
     items = items_of(run, draw_texts(run, "people", 100))
-    slots = {item.strata["condition"]: {p.slot for p in item.people} for item in items}
-    assert slots == {"power-laden": {"subject", "object"}, "power-neutral": {"subject"}}
-    assert {item.strata["model"] for item in items} == {"m1", "m2"}
+    slots = {item.prompt.split()[2]: tuple(item.roles) for item in items}
+    assert slots == {"doctor": ("subject", "object"), "student": ("subject",)}
 
 
 def test_the_seed_and_not_the_shards_decide(run: Run, tmp_path: Path) -> None:

@@ -4,12 +4,11 @@ from collections import Counter
 
 import pytest
 
-from coding.coded import CODES, book, code_all, random_codes, small_project
-from portrayal.coding import CodingItem, make_project, project_labels
-from portrayal.coding.llm import code_by_model, coder_notes, coder_prompt, rater_of, read_answer
 from portrayal.collect.ask.asking import Asking
 from portrayal.errors import OptionError
-from portrayal.raters import Codebook, CodebookQuestion
+from portrayal.raters import Codebook, CodebookQuestion, SheetItem, read_labels, write_sheets
+from portrayal.raters.model import label_by_model, model_prompt, read_answer
+from raters.coded import CODES, book, items
 from servers.openai_server import OpenAIServer
 
 STORY = "Maria, who had “just moved” here,\nlistened. John's patience saved her."
@@ -25,12 +24,12 @@ def answer(*codes):
 
 
 def test_the_prompt_holds_the_codebook_and_the_story():
-    item = CodingItem("a", STORY + " {not} a field")
-    prompt = coder_prompt(book(), item)
-    assert item.text in prompt.text
+    text = STORY + " {not} a field"
+    prompt = model_prompt(book(), text)
+    assert text in prompt.text
     for key in CODES:
         assert f"- {key}: {key.title()}. What {key} means." in prompt.text
-    assert prompt.prompt_id != coder_prompt(book(), CodingItem("a", STORY)).prompt_id
+    assert prompt.prompt_id != model_prompt(book(), STORY).prompt_id
 
 
 def test_a_code_needs_a_passage_of_the_text():
@@ -91,28 +90,31 @@ def asking(server, samples=1):
     return Asking("server:test-model", samples=samples, base_url=server.base_url)
 
 
-def test_a_model_codes_a_project_and_is_no_human_rater(tmp_path):
-    project = small_project(tmp_path / "p", 6)
-    code_all(project, "a", random_codes(project, 1))
+def test_a_model_labels_beside_the_sheets_and_is_no_human_rater(tmp_path):
+    write_sheets(items(6), book(), tmp_path, ["ann"])
 
     def write(text, _):
         return answer(("foreigner", "just moved here")) if "Maria" in text else answer()
 
     with OpenAIServer(render=model_says(write)) as server:
-        result = code_by_model(project, asking(server))
-        assert code_by_model(project, asking(server)).rater == result.rater
+        result = label_by_model(tmp_path, asking(server))
+        assert label_by_model(tmp_path, asking(server)) == result
         assert server.requests == 6
-    assert (result.n_items, result.n_coded, dict(result.failed)) == (6, 6, {})
-    codes = project_labels(project)
-    assert codes.of("human").raters == ("a",)
-    assert codes.of("llm").raters == ("server:test-model",)
-    given = [d for d in codes.of("llm").rows if d.value == "1"]
-    assert [(d.text_id, d.field) for d in given] == [(f"t{i}", "foreigner") for i in (0, 2, 4)]
-    assert given[0].note == "foreigner: “just moved here”"
+    assert result.path == tmp_path / "server-test-model.csv"
+    assert (result.n_texts, result.n_labelled, dict(result.failed)) == (6, 6, {})
+    labels = read_labels(result.path)
+    assert labels.of("human").rows == ()
+    assert labels.raters == ("server:test-model",)
+    assert len(labels.rows) == 6 * len(CODES)
+    given = [row for row in labels.rows if row.value == "1"]
+    assert [(row.text_id, row.field) for row in given] == [
+        (f"t{i}", "foreigner") for i in (0, 2, 4)
+    ]
+    assert (given[0].note, given[0].prompt_id) == ("“just moved here”", "p0")
 
 
 def test_more_than_half_of_the_answers_decide_and_failures_are_counted(tmp_path):
-    project = small_project(tmp_path / "p", 4)
+    write_sheets(items(4), book(), tmp_path, [])
 
     def write(text, before):
         number = int(re.search(r"Tale (\d)", text).group(1))
@@ -125,25 +127,18 @@ def test_more_than_half_of_the_answers_decide_and_failures_are_counted(tmp_path)
         }[number][before]
 
     with OpenAIServer(render=model_says(write)) as server:
-        result = code_by_model(project, asking(server, 3))
-    given = {d.text_id for d in project_labels(project).rows if d.value == "1"}
-    assert given == {"t0"}  # of story 3 one of two usable answers says so, which is not more
+        result = label_by_model(tmp_path, asking(server, 3))
+    rows = read_labels(result.path).rows
+    # Of story 3 one of two usable answers says so, which is not more
+    assert {row.text_id for row in rows if row.value == "1"} == {"t0"}
     assert dict(result.failed) == {"t2": "3 malformed"}
     assert dict(result.unusable) == {"malformed": 4}
     assert dict(result.removed) == {"passage not in the text": 1}
-    assert {d.text_id for d in project_labels(project).rows} == {"t0", "t1", "t3"}
-    (note,) = coder_notes(project)
-    assert (note["n_items"], note["n_coded"], note["n_failed"]) == (4, 3, 1)
+    assert {row.text_id for row in rows} == {"t0", "t1", "t3"}
 
 
 def test_a_codebook_without_codes_is_refused(tmp_path):
     fields = Codebook("f", "F", "", (CodebookQuestion("name", "Name", kind="text"),))
-    project = make_project(tmp_path / "p", [CodingItem("a", STORY)], fields)
+    write_sheets([SheetItem("a", STORY)], fields, tmp_path, [])
     with pytest.raises(OptionError, match="no codes"):
-        code_by_model(project, Asking("server:m", base_url="http://127.0.0.1:9/v1"))
-
-
-def test_long_names_of_models_stay_apart():
-    names = {rater_of("server:" + "m" * 80 + end) for end in "ab"}
-    assert len(names) == 2
-    assert all(len(name) <= 60 for name in names)
+        label_by_model(tmp_path, Asking("server:m", base_url="http://127.0.0.1:9/v1"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
@@ -17,15 +17,23 @@ from numpy.typing import NDArray
 from portrayal.annotate.agency.masking import is_ambiguous_name
 from portrayal.annotate.language import is_english
 from portrayal.annotate.names import hidden, hidden_spans
-from portrayal.coding.sampling import frame, people_of, texts_of
+from portrayal.collect.corpus import SLOTS, people_parts
 from portrayal.collect.fields import find_columns, parse_columns
 from portrayal.collect.outcomes import outcome_of
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError, OptionError
+from portrayal.measure.cues.search import role_of
 from portrayal.records import OUTCOMES
-from portrayal.reference import GENDERS, gender_words
+from portrayal.reference import (
+    GENDERS,
+    RACES,
+    gender_words,
+    mena_nhpi_table,
+    name_table,
+    race_likelihoods,
+)
 from portrayal.reference.locales import HOME
-from portrayal.run import Run, read_prompts
+from portrayal.run import Run, read_chosen, read_rows
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -42,6 +50,8 @@ _MARK = "ꙮ"  # a letter that no text has, in place of a name
 _SENTENCE = re.compile(r"[^.!?\n]*[.!?\n]*[\"'”’)]*\s*")
 ATTRIBUTES = ("gender", "race", "model", "domain")
 """What the characters of a run can be grouped by."""
+THRESHOLD = 0.6
+"""Share of its bearers from which a name counts as borne mostly by a group (Table S10)."""
 _TYPOGRAPHY = str.maketrans("’\u2010\u2011", "'--")
 
 
@@ -200,40 +210,113 @@ def run_documents(run: Run, groups: Sequence[str] = ("gender",)) -> Documents:
     if foreign or not groups:
         attributes = ", ".join(ATTRIBUTES)
         raise OptionError(f"a run's people are grouped by {attributes}; got {foreign or 'none'}.")
-    table, prompts = frame(run), read_prompts(run.prompts_path, words="text")
-    ids = table["text_id"].to_pylist()
-    texts = texts_of(run, ids)
-    strata = {i: prompts.get(row["prompt_id"], {}) for i, row in texts.items()}
-    people = people_of(run, ids, strata)
+    columns = ("text_id", "prompt_id", "model", "outcome", "text")
+    texts = {row["text_id"]: row for row in read_rows(run, columns) if row["outcome"] == "ok"}
+    people = sorted(run_people(run, texts), key=lambda of_text: of_text[0])
     rows = [
-        (about, person, texts[i], strata[i])
-        for i in ids
-        for person in people.get(i, ())
+        (about, person, texts[text_id])
+        for text_id, characters in people
+        for person in characters
         # A character whom no sentence refers to has no document
-        if (about := sentences(text := texts[i]["text"], person.spans or _named(text, person.name)))
+        if (
+            about := sentences(
+                text := texts[text_id]["text"], person.spans or _named(text, person.name)
+            )
+        )
     ]
     if not rows:
         raise DataError(f"{run.path}: no text says where it refers to its people.")
-    abouts, persons, rows_of, strata_of = zip(*rows, strict=True)
+    abouts, persons, rows_of = zip(*rows, strict=True)
     labels = {
         "gender": [person.gender if person.gender in GENDERS else "" for person in persons],
-        "race": [person.labels.get("race", "") for person in persons],
+        "race": [person.race for person in persons],
         "model": [row["model"] for row in rows_of],
-        "domain": [strata.get("domain", "") for strata in strata_of],
+        "domain": [row.get("domain", "") for row in rows_of],
     }
     counts = run.texts.note().get("outcomes", {})
-    names = (person.name for of_text in people.values() for person in of_text)
+    names = (person.name for _, characters in people for person in characters)
     return Documents(
         str(run.path),
         abouts,
         {name: tuple(labels[name]) for name in groups},
-        tuple(person.labels["power"] for person in persons),
+        tuple(person.power for person in persons),
         np.unique([row["prompt_id"] for row in rows_of], return_inverse=True)[1].astype(np.int64),
         "prompt",
         names_mask(names, (row["text"] for row in texts.values())),
         {name: counts[name] for name in OUTCOMES[1:] if counts.get(name)},
         "character",
     )
+
+
+@dataclass(frozen=True, slots=True)
+class StoryPerson:
+    """One of the people of a story of a run, as an annotator found them.
+
+    Attributes
+    ----------
+    slot
+        "subject" or "object".
+    name, gender
+        First name and gender; None, or "", where the text gives none.
+    power
+        Role in which the prompt casts the character: dominant, subordinate or neutral.
+    race
+        Group that `THRESHOLD` or more of the name's bearers belong to, which describes a
+        population; "" where no group has so many.
+    spans
+        Where the text refers to the character.
+    """
+
+    slot: str
+    name: str | None
+    gender: str
+    power: str
+    race: str
+    spans: tuple[tuple[int, int], ...]
+
+
+def run_people(
+    run: Run, texts: Mapping[str, Mapping[str, Any]]
+) -> Iterator[tuple[str, list[StoryPerson]]]:
+    """Yield text_id and people of these texts of a run, whose rows hold their prompts' strata.
+
+    Raises
+    ------
+    DataError
+        When the run's people were not annotated.
+    """
+    parts = people_parts(run)
+    if not parts:
+        raise DataError(f"{run.path}: people were not annotated. Audit it first.")
+    of_slot = (f"{slot}_{part}" for slot in SLOTS for part in ("name", "gender", "spans"))
+    columns = ("text_id", "error", *of_slot)
+    # Shard by shard, so that a run of many need not fit in memory
+    for part in parts:
+        rows = [row for row in read_chosen([part], columns, texts) if row["error"] is None]
+        races = mostly_of([row[f"{slot}_name"] for row in rows for slot in SLOTS])
+        for row in rows:
+            people = []
+            for slot in SLOTS:
+                name, gender = row[f"{slot}_name"], row[f"{slot}_gender"]
+                if name is not None or gender is not None:
+                    power = role_of(slot, texts[row["text_id"]].get("condition", ""))
+                    spans = tuple((s["start"], s["end"]) for s in row[f"{slot}_spans"] or ())
+                    race = races.get((name or "").casefold(), "")
+                    people.append(StoryPerson(slot, name, gender or "", power, race, spans))
+            yield row["text_id"], people
+
+
+def mostly_of(names: Iterable[str | None]) -> dict[str, str]:
+    """Return the race of `THRESHOLD` or more of each name's bearers, by the casefolded name."""
+    distinct = sorted({name.casefold() for name in names if name})
+    likelihoods = race_likelihoods(distinct, name_table(), mena_nhpi_table())
+    # NaN, of names that no table has, would be the largest
+    shares = np.nan_to_num(likelihoods, nan=-1.0)
+    return {
+        name: RACES[int(row.argmax())]
+        for name, row in zip(distinct, shares, strict=True)
+        if row.max() >= THRESHOLD
+    }
 
 
 def _named(text: str, name: str | None) -> list[tuple[int, int]]:
@@ -280,7 +363,7 @@ def names_mask(names: Iterable[str | None], texts: Iterable[str]) -> frozenset[s
 @lru_cache(maxsize=1)
 def group_words() -> frozenset[str]:
     """Return the words that name a gender or race, with the gendered references of Table S6a."""
-    text = files("portrayal.coding").joinpath("groupwords.toml").read_text(encoding="utf-8")
+    text = files("portrayal.measure.cues").joinpath("groupwords.toml").read_text(encoding="utf-8")
     words_of_groups = (word for words in tomllib.loads(text).values() for word in words)
     return frozenset(words_of_groups).union(*gender_words().values())
 
