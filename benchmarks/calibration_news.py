@@ -137,7 +137,7 @@ def _paired(sides: tuple[_Side, _Side], news: News) -> Paired:
         form=zero,
         text=np.arange(len(pair)),
         original=pair,
-        dispositions={},
+        unpaired=[""] * len(pair),
         generated=generated,
         reference=reference,
         columns=(("list", "gender", "M"), ("list", "gender", "F")),

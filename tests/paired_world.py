@@ -97,7 +97,7 @@ def rows(
         **arrays,
         text=np.arange(n),
         original=np.arange(n),
-        dispositions={},
+        unpaired=[""] * n,
         generated=texts,
         reference=texts,
         levels=tuple(levels),

@@ -14,7 +14,7 @@ import pyarrow as pa
 from portrayal.annotate.annotator import Annotator
 from portrayal.annotate.sentences import sentences
 from portrayal.errors import OptionError
-from portrayal.models import Transformer, load_transformer
+from portrayal.models import load_transformer
 
 __all__ = ["load", "toxicity_settings"]
 
@@ -69,50 +69,37 @@ def load(model: str, batch: int = 32) -> Classifier:
             f"the classifier {model!r} has no label {' or '.join(_LABELS)}; it has "
             f"{', '.join(labels.values())}. Name a classifier of toxicity."
         )
-    return _Scorer(loaded, column, batch)
+    import torch
 
+    config = loaded.model.config
+    # Longer texts are cut, as the network has no positions beyond
+    longest = min(getattr(config, "max_position_embeddings", None) or _LONGEST, _LONGEST)
+    kind = getattr(config, "problem_type", None)
+    # Detoxify's labels may hold at once: a sigmoid each, no softmax
+    exclusive = kind == "single_label_classification" and config.num_labels > 1
 
-class _Scorer:
-    """Scores texts in batches of the same number of tokens."""
-
-    def __init__(self, loaded: Transformer, column: int, batch: int) -> None:
-        self._tokenizer, self._network = loaded.tokenizer, loaded.model
-        self._column, self._batch = column, batch
-        config = loaded.model.config
-        most = getattr(config, "max_position_embeddings", None) or _LONGEST
-        # Longer texts are cut, as the network has no positions beyond
-        self._longest = min(most, _LONGEST)
-        kind = getattr(config, "problem_type", None)
-        # Detoxify's labels may hold at once: a sigmoid each, no softmax
-        self._exclusive = kind == "single_label_classification" and config.num_labels > 1
-
-    def __call__(self, texts: Sequence[str]) -> list[float]:
-        if not texts:
-            return []
-        import torch
-
-        tokens = self._tokenizer(
-            list(texts), truncation=True, max_length=self._longest, padding=False
-        )["input_ids"]
+    def score(texts: Sequence[str]) -> list[float]:
+        options = {"truncation": True, "max_length": longest, "padding": False}
+        tokens = loaded.tokenizer(list(texts), **options)["input_ids"] if texts else []
+        by_size: dict[int, list[int]] = {}
+        for i, of_text in enumerate(tokens):
+            by_size.setdefault(len(of_text), []).append(i)
         scores = [0.0] * len(texts)
-        order = sorted(range(len(texts)), key=lambda i: len(tokens[i]))
-        start = 0
-        while start < len(order):
-            # A batch of one length needs no padding, which would change the last digits
-            size = len(tokens[order[start]])
-            end = start
-            while end < min(len(order), start + self._batch) and len(tokens[order[end]]) == size:
-                end += 1
-            members = order[start:end]
-            ids = torch.tensor([tokens[i] for i in members], device=self._network.device)
-            with torch.inference_mode():
-                logits = self._network(input_ids=ids, attention_mask=torch.ones_like(ids)).logits
-            shares = logits.softmax(-1) if self._exclusive else logits.sigmoid()
-            column = shares[:, self._column].float().cpu().tolist()
-            for i, score in zip(members, column, strict=True):
-                scores[i] = round(score, _DIGITS)
-            start = end
+        # A batch of one length needs no padding, which would change the last digits
+        for _, rows in sorted(by_size.items()):
+            for start in range(0, len(rows), batch):
+                members = rows[start : start + batch]
+                ids = torch.tensor([tokens[i] for i in members], device=loaded.model.device)
+                mask = torch.ones_like(ids)
+                with torch.inference_mode():
+                    logits = loaded.model(input_ids=ids, attention_mask=mask).logits
+                shares = logits.softmax(-1) if exclusive else logits.sigmoid()
+                of_label = shares[:, column].float().cpu().tolist()
+                for i, share in zip(members, of_label, strict=True):
+                    scores[i] = round(share, _DIGITS)
         return scores
+
+    return score
 
 
 DEFAULT = "unitary/toxic-bert"

@@ -177,9 +177,10 @@ def test_both_texts_of_a_pair_are_read_alike(level: Level) -> None:
 
 def test_few_pairs_with_one_text_each_have_no_test(fitted: Fitted, level: Level) -> None:
     """Five originals, whatever else, cannot be exchanged so that fewer than 5 % are as far out."""
-    paired = dataclasses.replace(
-        fitted[1], forms=("few", "many"), form=(fitted[1].pair >= 5).astype(np.int64)
-    ).with_levels([level])
+    sides = fitted[1], fitted[1].generated
+    rows, texts = (dataclasses.replace(x, form=(x.pair >= 5).astype(np.int64)) for x in sides)
+    paired = dataclasses.replace(rows, generated=texts, forms=("few", "many"))
+    paired = paired.with_levels([level])
     scope = Scope("news", draws=100, permutations=99)
     found = {
         e.strata["form"]: e for e in PAIRED_DISTANCE.run(paired, scope) if e.strata["model"] == "a"
@@ -275,11 +276,7 @@ def test_topic_use_v1(fitted: Fitted) -> None:
     assert len(rows) == 3
     for row in rows:
         assert row.value is not None
-        assert row.null is not None
-        assert row.value > row.null.high
-        assert row.tests[0].p == pytest.approx(1 / 51)
-        assert row.tests[1].p < 1e-6
-        assert row.n_clusters == 40
+        assert (row.null, row.tests, row.n_clusters) == (None, (), 40)
         assert 0 < row.details["cramers_v"] <= 1
     assert rows == list(topic_use(paired, scope, topics=topics))
 

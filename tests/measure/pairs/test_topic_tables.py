@@ -48,15 +48,14 @@ tables = st.lists(st.lists(st.integers(0, 30), min_size=3, max_size=3), min_size
 @given(tables)
 def test_chi_squared_is_scipys_without_empty_rows_and_columns(rows: list[list[int]]) -> None:
     observed = np.array(rows)
-    found, df, p = chi_squared(observed)
+    found, df = chi_squared(observed)
     left = observed[observed.sum(1) > 0][:, observed.sum(0) > 0]
     if min(left.shape) < 2:
         assert np.isnan(found)
         assert df == 0
-        assert np.isnan(p)
         return
     theirs = chi2_contingency(left, correction=False)
-    assert (found, df, p) == pytest.approx((theirs.statistic, theirs.dof, theirs.pvalue))
+    assert (found, df) == pytest.approx((theirs.statistic, theirs.dof))
 
 
 @settings(deadline=None)

@@ -7,9 +7,11 @@ of a held-out document foretells the other, with the topics' mean word shares: i
 where topics are too many.
 """
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,12 +29,9 @@ from portrayal.annotate.topics.corpus import (
     read_corpus,
 )
 from portrayal.annotate.topics.model import (
-    ARRAYS,
     MODEL,
-    WORDS,
     TopicModel,
     expected,
-    identity,
     infer,
     load_topics,
     save_topics,
@@ -128,26 +127,7 @@ def completion_loss(topics: Floats, visible: Bags, hidden: Bags) -> Floats:
     return np.asarray(np.bincount(owner, surprise, hidden.shape[0]))
 
 
-@dataclass(frozen=True)
-class TopicNumber:
-    """A number of topics.
-
-    Attributes
-    ----------
-    k
-        The number.
-    reason
-        Why this number, in a sentence.
-    worse
-        How many of the last tried are surely worse than the best, one after another.
-    """
-
-    k: int
-    reason: str
-    worse: int
-
-
-def choose_topics(tried: Sequence[int], loss: Floats, size: Floats) -> TopicNumber:
+def choose_topics(tried: Sequence[int], loss: Floats, size: Floats) -> tuple[int, str, int]:
     """Choose the fewest topics that are not surely worse than the best.
 
     Parameters
@@ -161,14 +141,15 @@ def choose_topics(tried: Sequence[int], loss: Floats, size: Floats) -> TopicNumb
 
     Returns
     -------
-    TopicNumber
+    k, reason, worse
         The smallest K whose loss exceeds the least by no more than one standard error of the
-        difference over documents (Breiman et al. 1984, Section 3.4.3).
+        difference over documents (Breiman et al. 1984, Section 3.4.3); why, in a sentence; and how
+        many of the last tried are surely worse than the best, one after another.
 
     Examples
     --------
     >>> loss = np.array([[9.0, 8.0, 9.5], [5.0, 6.0, 5.5], [7.0, 6.5, 7.5]])
-    >>> choose_topics([2, 10, 50], loss, np.array([2, 2, 2])).k
+    >>> choose_topics([2, 10, 50], loss, np.array([2, 2, 2]))[0]
     10
     """
     best, words = int(loss.sum(axis=1).argmin()), float(size.sum())
@@ -186,7 +167,7 @@ def choose_topics(tried: Sequence[int], loss: Floats, size: Floats) -> TopicNumb
         f"{perplexity:,.1f}), and {tried[fewest]} are the fewest within one standard error of it"
     )
     worse = len(tried) - 1 - int(np.flatnonzero(near)[-1])
-    return TopicNumber(int(tried[fewest]), reason, worse)
+    return int(tried[fewest]), reason, worse
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,7 +296,7 @@ def fit_topics(run: Run, settings: TopicSettings, say: Say) -> TopicModel | None
     """
     stage = topics_stage(run)
     model_given = load_topics(settings.topic_model) if settings.topic_model else None
-    mark = _mark(run, settings, model_given)
+    mark = _mark(run, settings)
     if stage.is_complete(mark):
         return saved_topics(run)[0]
     # A missing package is told before the corpus is read
@@ -328,13 +309,12 @@ def fit_topics(run: Run, settings: TopicSettings, say: Say) -> TopicModel | None
             undefined = str(error)
     with run.manifest.step(TOPICS):
         # Nothing of an earlier model may stay beside a new one
-        for name in (MODEL, WORDS, ARRAYS, TABLES):
+        for name in (MODEL, TABLES):
             (stage.folder / name).unlink(missing_ok=True)
         stage.begin(mark)
         if model is not None:
             save_topics(model, stage.folder)
-            facts = {"n_topics": model.n_topics, "identity": identity(model)}
-        stage.finish(mark, {"undefined": undefined} if model is None else facts)
+        stage.finish(mark, {"undefined": undefined} if model is None else {})
     if model is None:
         say(f"warning: no topics: {undefined}")
         return None
@@ -384,12 +364,9 @@ def fit_corpus(corpus: TopicCorpus, settings: TopicSettings, say: Say) -> TopicM
             perplexity = float(np.exp(losses[-1].sum() / hidden_words.sum()))
             tried.append({"k": n_topics, "perplexity": perplexity})
             say(f"topics: K = {n_topics}, perplexity of held-out halves {perplexity:,.1f}")
-            choice = choose_topics(grid[: len(losses)], np.stack(losses), hidden_words)
-            if choice.worse > 1:
+            k, reason, worse = choose_topics(grid[: len(losses)], np.stack(losses), hidden_words)
+            if worse > 1:
                 break
-        for row in tried:
-            row["chosen"] = row["k"] == choice.k
-        k, reason = choice.k, choice.reason
     elif settings.topics:
         reason = "as asked"
     elif n >= PER_TOPIC * PAPER_K:
@@ -404,10 +381,8 @@ def fit_corpus(corpus: TopicCorpus, settings: TopicSettings, say: Say) -> TopicM
         "lemmatiser": f"{LEMMATISER} {version(LEMMATISER)}",
         "seed": settings.seed,
         "documents": n,
-        "held_out_documents": int(corpus.held_out.sum()) if tried else 0,
         "passes": passes_for(n),
         "chunk": chunk_for(n),
-        "min_documents": MIN_DOCUMENTS,
         "tried": tried,
         "reason": reason,
     }
@@ -420,23 +395,19 @@ def _fit(bags: Bags, k: int, settings: TopicSettings) -> Floats:
     return fit_lda(bags, k, passes=passes, chunk=chunk, seed=settings.seed)
 
 
-def _mark(run: Run, settings: TopicSettings, model_given: TopicModel | None) -> str:
+def _mark(run: Run, settings: TopicSettings) -> str:
     """What the saved model was made from; texts alone, so that shards of another size change
     nothing.
     """
-    if model_given is not None:
-        return fingerprint(model=identity(model_given))
+    if settings.topic_model:
+        content = (Path(settings.topic_model) / MODEL).read_bytes()
+        return fingerprint(model=hashlib.blake2b(content).hexdigest())
+    notes = run.texts.note(), run.reference.note()
     return fingerprint(
-        texts=_texts_mark(run.texts),
-        reference=_texts_mark(run.reference),
+        texts=[[note.get("fingerprint"), note.get("n_texts")] for note in notes],
         grid=list(settings.topics),
         seed=settings.seed,
         vocabulary=[MIN_DOCUMENTS, MAX_WORDS],
         lemmatiser=version(LEMMATISER),
         fit=ENGINE,
     )
-
-
-def _texts_mark(stage: Stage) -> list[Any]:
-    note = stage.note()
-    return [note.get("fingerprint"), note.get("n_texts")]

@@ -1,13 +1,12 @@
 """A fitted topic model: on disk, over documents, and over the texts of a run.
 
-On disk it is JSON and plain arrays, so that loading one executes nothing.
+On disk it is one file of plain arrays and JSON, so that loading one executes nothing.
 
 The updates are those of Hoffman, Blei and Bach (2010), Algorithm 2, E step, begun from equal
 weights, so that a document's result depends on nothing but the document. Documents with about as
 many distinct words are worked on together.
 """
 
-import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,9 +21,8 @@ from portrayal.annotate.topics.corpus import Bags, Floats, Ints, bags_of, lemmas
 from portrayal.errors import DataError
 from portrayal.models import read_arrays
 from portrayal.run.directory import Run
-from portrayal.run.files import replacing, write_atomically
+from portrayal.run.files import replacing
 from portrayal.run.reading import read_shards
-from portrayal.run.stages import fingerprint
 from portrayal.types import BoolArray
 
 ITERATIONS = 50
@@ -213,22 +211,19 @@ class TopicModel:
         return tuple(self.words[word] for word in order[:n])
 
 
-FORMAT = "portrayal-topics.v2"
-MODEL, WORDS, ARRAYS = "model.json", "vocabulary.json", "arrays.npz"
-_NAMES = ("topics", "alpha", "word_count")
+FORMAT = "portrayal-topics.v3"
+MODEL = "model.npz"
+_ARRAYS = ("topics", "alpha", "word_count")
 
 
 def save_topics(model: TopicModel, folder: str | Path) -> Path:
-    """Write a model into a folder: `model.json`, `vocabulary.json` and `arrays.npz`."""
+    """Write a model into a folder, as `model.npz`: its arrays, and words and facts as JSON."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    # The JSON file last: a model without it was not written to its end
-    arrays = folder / ARRAYS
-    with replacing(arrays) as temporary, temporary.open("wb") as stream:
-        np.savez(stream, **{name: getattr(model, name) for name in _NAMES})
-    write_atomically(folder / WORDS, json.dumps(model.words, ensure_ascii=False))
-    about = {"format": FORMAT, "identity": identity(model), "facts": dict(model.facts)}
-    write_atomically(folder / MODEL, json.dumps(about, indent=1, ensure_ascii=False))
+    about = {"format": FORMAT, "words": model.words, "facts": dict(model.facts)}
+    content = np.frombuffer(json.dumps(about, ensure_ascii=False).encode(), dtype=np.uint8)
+    with replacing(folder / MODEL) as temporary, temporary.open("wb") as stream:
+        np.savez(stream, about=content, **{name: getattr(model, name) for name in _ARRAYS})
     return folder
 
 
@@ -238,56 +233,23 @@ def load_topics(folder: str | Path) -> TopicModel:
     Raises
     ------
     DataError
-        When files are missing, are of another format, or do not belong together.
+        When the file is missing, or is of another format.
     """
-    folder = Path(folder)
-    about, words = _json(folder / MODEL), _json(folder / WORDS)
-    if not isinstance(about, dict) or about.get("format") != FORMAT:
-        kind = about.get("format") if isinstance(about, dict) else None
+    path = Path(folder) / MODEL
+    if not path.is_file():
         raise DataError(
-            f"{folder / MODEL}: expected a topic model of format {FORMAT!r}; found {kind!r}. "
+            f"{folder} holds no topic model: {MODEL} is missing. "
             "Give a folder that an audit wrote, such as RUN/topics."
         )
-    facts = about.get("facts")
-    path = folder / ARRAYS
-    if not path.is_file():
-        raise DataError(f"{path.parent} holds no topic model: {path.name} is missing.")
-    stored = read_arrays(path)
+    arrays = read_arrays(path)
     try:
-        arrays = {name: stored[name] for name in _NAMES}
-    except KeyError as error:
-        raise DataError(f"{path}: expected the arrays {', '.join(_NAMES)}: {error}.") from error
-    model = TopicModel(tuple(words), **arrays, facts=facts if isinstance(facts, dict) else {})
-    # Files of two models may fit in shape, and mean nothing together
-    if about.get("identity") != identity(model):
-        raise DataError(
-            f"{folder}: vocabulary, arrays and {MODEL} do not belong together (identity "
-            f"{identity(model)}, noted {about.get('identity')}). Copy the three files of one model."
-        )
-    return model
-
-
-def identity(model: TopicModel) -> str:
-    """Return a digest of the model's words and numbers."""
-    digest = {}
-    for name in _NAMES:
-        # Type and shape too, as the same bytes may be other numbers
-        plain = np.ascontiguousarray(getattr(model, name))
-        content = hashlib.blake2b(plain.tobytes()).hexdigest()
-        digest[name] = f"{plain.dtype.str}{plain.shape}{content}"
-    return fingerprint(words=model.words, **digest)
-
-
-def _json(path: Path) -> Any:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise DataError(
-            f"{path.parent} holds no topic model: {path.name} is missing. "
-            f"A model has {MODEL}, {WORDS} and {ARRAYS}."
-        ) from None
-    except (OSError, ValueError, RecursionError) as error:
-        raise DataError(f"{path} cannot be read as JSON: {error}.") from error
+        about = json.loads(arrays.pop("about").tobytes())
+        kind, words, facts = about["format"], tuple(about["words"]), dict(about["facts"])
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise DataError(f"{path} holds no topic model: {error!r}.") from error
+    if kind != FORMAT or arrays.keys() != set(_ARRAYS):
+        raise DataError(f"{path}: expected a topic model of format {FORMAT!r}; found {kind!r}.")
+    return TopicModel(words, **arrays, facts=facts)
 
 
 SENTENCES = "group_words.v1"

@@ -12,7 +12,7 @@ import numpy as np
 
 from portrayal.annotate.topics import TopicModel, TopicTexts
 from portrayal.annotate.topics.corpus import count_words
-from portrayal.measure.pairs.exchange import Pools, exchange_within, rank_within
+from portrayal.measure.pairs.exchange import Pools, exchange_within
 from portrayal.measure.pairs.levels import lexicon_columns
 from portrayal.measure.pairs.table import DOCUMENT, Deal, Level, Paired
 from portrayal.measure.pairs.topics import Topics
@@ -20,8 +20,6 @@ from portrayal.stats import divide
 from portrayal.types import FloatArray, IntArray
 
 NULL = "originals exchanged at random with their texts; topics and their groups as fitted"
-MOVING = 20
-"""Texts of a pool that change places with the original, at most: the first ones."""
 
 
 def document_levels(paired: Paired, topics: Topics, least: float = 0.01) -> list[Level]:
@@ -102,14 +100,9 @@ def _deal_texts(corpus: IntArray, ours: FloatArray, theirs: FloatArray, pools: P
     pools
         Pools of the rows.
     """
-    n_pools = len(pools.first)
     values = np.concatenate([ours, theirs[:, pools.first]], axis=1)
-    reader = np.concatenate([corpus, np.full(n_pools, -1)])
-    block = pools.places
-    # Those that stay where they are have a block of their own, as `MOVING` others change places
-    staying = np.flatnonzero(rank_within(pools.of) >= MOVING)
-    block[staying] = n_pools + staying
-    exchange = exchange_within(block)
+    reader = np.concatenate([corpus, np.full(len(pools.first), -1)])
+    exchange = exchange_within(pools.places)
     return lambda rng: pools.by_row(values[reader, exchange(rng)])
 
 

@@ -24,7 +24,7 @@ from portrayal.measure.corrected import HandSums
 from portrayal.measure.pairs.by_hand import corrected_change
 from portrayal.measure.pairs.exchange import FEWEST_TO_EXCHANGE, gap_beyond_pairs, null_p
 from portrayal.measure.pairs.quantities import DISTANCE, QUANTITIES, Quantity, status_of
-from portrayal.measure.pairs.table import DOCUMENT, NO_TEXT, PAIRED, Level, Paired
+from portrayal.measure.pairs.table import DOCUMENT, Level, Paired
 from portrayal.measure.scope import Scope
 from portrayal.measure.scored import ScoredUnits
 from portrayal.records import ALL, Estimate, Interval, Null, Status, Test
@@ -142,10 +142,6 @@ _NULLS = WeakKeyDictionary[Paired, dict[tuple[Any, ...], dict[str, FloatArray]]]
 """`null_means` of the tables in use, since each measure asks for its own."""
 
 
-_CELLS = 1 << 20
-"""Numbers of exchanged pairs that are worked on together."""
-
-
 def exchanged_gaps(readings: FloatArray, draws: int, rng: np.random.Generator) -> FloatArray:
     """Return `gap_beyond_pairs`, observed and with texts and originals exchanged: (1 + draws,).
 
@@ -160,18 +156,14 @@ def exchanged_gaps(readings: FloatArray, draws: int, rng: np.random.Generator) -
         How often pairs change sides, and by which stream.
     """
     gaps = np.zeros(1 + draws)
-    step = max(1, _CELLS // max(readings.size, 1))
-    for first in range(0, 1 + draws, step):
-        size = min(step, 1 + draws - first)
-        # A pair changes sides as a whole, with both of its readings; at first none does.
-        swap = np.zeros((size, readings.shape[2]), dtype=bool)
-        observed = int(first == 0)
-        swap[observed:] = rng.random((size - observed, readings.shape[2])) < 0.5
-        for ours, theirs in readings:
-            valid = ~np.isnan(ours + theirs).any(axis=1)
-            both, moves = (ours[valid], theirs[valid]), swap[:, valid, np.newaxis]
-            one, other = np.where(moves, both[1], both[0]), np.where(moves, both[0], both[1])
-            gaps[first : first + size] += gap_beyond_pairs(one, other) / 2
+    # A pair changes sides as a whole, with both of its readings; at first none does.
+    swaps = rng.random((1 + draws, readings.shape[2])) < 0.5
+    swaps[0] = False
+    for ours, theirs in readings:
+        valid = ~np.isnan(ours + theirs).any(axis=1)
+        for draw, swap in enumerate(swaps[:, valid, np.newaxis]):
+            one, other = np.where(swap, (theirs[valid], ours[valid]), (ours[valid], theirs[valid]))
+            gaps[draw] += gap_beyond_pairs(one, other) / 2
     return gaps
 
 
@@ -247,8 +239,16 @@ class _Stratum:
             by_hand=by_hand,
             n_texts=n_texts,
             statistic=quantity.statistic,
-            exclusions=_unpaired(self.paired, self.labels),
+            exclusions=self.unpaired,
         )
+
+    @property
+    def unpaired(self) -> dict[str, int]:
+        """Texts of the model and form that are in no row, by reason."""
+        strata = self.paired.strata(self.paired.generated)
+        inside = next(texts for labels, texts in strata if labels == self.labels)
+        total = Counter(self.paired.unpaired[i] for i in np.flatnonzero(inside).tolist())
+        return {reason: n for reason, n in total.items() if reason}
 
     def strata(self, column: Column) -> dict[str, str]:
         """Return the strata of a column's estimate."""
@@ -350,13 +350,3 @@ def _left_out(level: Level, rows: BoolArray, counted: BoolArray) -> dict[str, in
         "pair does not count for this group": ~counted & ~ours & ~theirs,
     }
     return {reason: int(of.sum()) for reason, of in reasons.items() if of.any()}
-
-
-def _unpaired(paired: Paired, labels: Mapping[str, str]) -> dict[str, int]:
-    """Texts of a model and form in no row, by reason."""
-    total: Counter[str] = Counter()
-    for (model, form), reasons in paired.dispositions.items():
-        if form == labels["form"] and labels["model"] in (ALL, model):
-            total.update(reasons)
-    # Paired texts are no exclusion, and a text that was never written is no text.
-    return {reason: n for reason, n in total.items() if reason not in (PAIRED, NO_TEXT)}

@@ -159,16 +159,3 @@ def gap_beyond_pairs(generated: FloatArray, original: FloatArray) -> FloatArray:
     everything = (cdf_gap**2 * steps).sum(axis=(-2, -1)) / 2
     of_pairs = np.abs(generated - original).sum(axis=(-2, -1)) / 2
     return np.asarray((everything - of_pairs) / (n * (n - 1)))
-
-
-def rank_within(pool: IntArray) -> IntArray:
-    """Return the number of each row among those of its pool, shape (n,).
-
-    >>> rank_within(np.array([4, 7, 4])).tolist()
-    [0, 0, 1]
-    """
-    order = np.argsort(pool, kind="stable")
-    sorted_pool = pool[order]
-    rank = np.empty(len(pool), dtype=np.int64)
-    rank[order] = np.arange(len(pool)) - np.searchsorted(sorted_pool, sorted_pool)
-    return rank

@@ -30,19 +30,13 @@ def change(e: Estimate) -> str:
     """Return how the share of a group, or the tone about it, differs from the originals."""
     level, value = e.strata["level"], e.value or 0.0
     (group,) = e.group.values() if len(e.group) == 1 else (", ".join(e.group.values()),)
-    people, texts, before = people_words(group), _texts(e), e.details.get(IN_ORIGINALS)
-    # Both shares are said where they are known: a change alone hides how large the group was.
-    if level in _SHARES and before is not None:
+    people, texts, before = people_words(group), _texts(e), e.details.get(IN_ORIGINALS, 0.0)
+    # Both shares are said: a change alone hides how large the group was.
+    if level in _SHARES:
         of = f"the {e.strata['attribute']} words" if level == "word" else "the topics"
         return (
             f"{texts} give {people} {_percent(before + value)} of {of}, the articles they rewrote "
             f"{_percent(before)}"
-        )
-    if level in _SHARES:
-        more = "larger" if value > 0 else "smaller"
-        return (
-            f"in {texts}, the share of {people} is {100 * abs(value):.1f} points {more} than in "
-            "the articles they rewrote"
         )
     tone = "toxicity" if "toxicity" in level else "sentiment"
     more = "higher" if value > 0 else "lower"

@@ -1,9 +1,7 @@
 """The paired table: generated texts beside their originals, read from a run and joined by key."""
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,10 +20,7 @@ Dealer = Callable[[Pools], Deal]
 
 WORD, SENTENCE, DOCUMENT = "word", "sentence_", "document"
 """Names of the levels of words and of topics, and what stands before a score of sentences."""
-PAIRED = "paired"
-"""The disposition of a text that has its original, both readable."""
-
-NO_KEY, NO_TEXT, UNREADABLE = "no pairing key", "no generated text", "annotation failed"
+UNREADABLE = "annotation failed"
 PLAIN_FORM = "un" + "biased"
 """Fang et al.'s name of the prompt form that adds nothing to the headline; the default."""
 
@@ -123,7 +118,7 @@ class Texts:
     counts: FloatArray
     scores: Mapping[str, FloatArray] = field(default_factory=dict)
 
-    @cached_property
+    @property
     def faults(self) -> list[str]:
         """Why each text cannot be read; "" where it can."""
         ok, unreadable = OUTCOMES.index("ok"), np.isnan(self.words)
@@ -162,9 +157,8 @@ class Paired:
         Codes of each row, shape (n_rows,).
     text, original
         Which of `generated` and `reference` a row compares, shape (n_rows,).
-    dispositions
-        How many texts of each (model, form) were paired, and how many not, by reason; those of
-        the originals stand under (REFERENCE, ALL).
+    unpaired
+        Why each generated text is in no row; "" where it is in one.
     generated, reference
         Every text of either side, and its sentences.
     hand
@@ -183,7 +177,7 @@ class Paired:
     form: IntArray
     text: IntArray
     original: IntArray
-    dispositions: Mapping[tuple[str, str], Mapping[str, int]]
+    unpaired: Sequence[str]
     generated: Texts
     reference: Texts
     columns: tuple[tuple[str, str, str], ...] = ()
@@ -243,8 +237,8 @@ def pair_texts(run: Run, *, sentiment: bool = True, toxicity: bool = False) -> P
     -------
     Paired
         Rows of a pair together, otherwise in the order of the texts; no number depends on shards.
-        Of several originals of one pair the first readable one is kept, the others are counted. A
-        text without readable original, or unreadable itself, is in no row, and counted.
+        Of several originals of one pair the first readable one is kept. A text without readable
+        original, or unreadable itself, is in no row, and counted.
 
     Raises
     ------
@@ -267,7 +261,7 @@ def pair_texts(run: Run, *, sentiment: bool = True, toxicity: bool = False) -> P
     none = np.zeros(n, dtype=np.int64)
     reference = Texts(pair=pair[:n], model=none, form=none, **reference_arrays)
     generated = Texts(pair=pair[n:], model=model, form=form, **arrays)
-    text, original, dispositions = _match(generated, reference, len(pairs), models, forms)
+    text, original, unpaired = _match(generated, reference, len(pairs))
     return Paired(
         pairs=pairs,
         models=models,
@@ -277,7 +271,7 @@ def pair_texts(run: Run, *, sentiment: bool = True, toxicity: bool = False) -> P
         form=form[text],
         text=text,
         original=original,
-        dispositions=dispositions,
+        unpaired=unpaired,
         generated=generated,
         reference=reference,
         columns=tuple((a, b, c) for a, b, c in (name.split("/", 2) for name in columns)),
@@ -345,42 +339,23 @@ def _flat(column: pa.ChunkedArray) -> FloatArray:
 
 
 def _match(
-    generated: Texts,
-    reference: Texts,
-    n_pairs: int,
-    models: tuple[str, ...],
-    forms: tuple[str, ...],
-) -> tuple[IntArray, IntArray, dict[tuple[str, str], dict[str, int]]]:
-    """Rows as (text, original), those of an original together; dispositions by (model, form)."""
+    generated: Texts, reference: Texts, n_pairs: int
+) -> tuple[IntArray, IntArray, list[str]]:
+    """Rows as (text, original), those of an original together; why each text is in none, or ""."""
     original_of = np.full(n_pairs, -1, dtype=np.int64)
-    excluded: Counter[str] = Counter()
-    # Readable ones first, and among these the first of the file
-    for text in np.argsort(np.isnan(reference.words), kind="stable").tolist():
-        pair = int(reference.pair[text])
-        if pair < 0 or original_of[pair] >= 0:
-            excluded[NO_KEY if pair < 0 else "second original of a pair"] += 1
-        else:
-            original_of[pair] = text
+    # Readable ones last, and of these the first of the file, as the last that is set stays
+    order = np.argsort(np.isnan(reference.words), kind="stable")[::-1]
+    order = order[reference.pair[order] >= 0]
+    original_of[reference.pair[order]] = order
     original = np.where(generated.pair >= 0, original_of[generated.pair], -1)
-    disposition = []
-    for text, unread in enumerate(generated.faults):
-        if unread:  # what is wrong with a text itself comes before what its pair lacks
-            disposition.append(unread)
-        elif original[text] < 0:
-            disposition.append(NO_KEY if generated.pair[text] < 0 else "no original")
-        else:
-            fault = reference.faults[original[text]]
-            disposition.append(f"original: {fault}" if fault else PAIRED)
-    dispositions = {(REFERENCE, ALL): dict(excluded)} if excluded else {}
-    with_original = set(np.flatnonzero(original_of >= 0).tolist())
-    for model, form in generated.corpora:
-        of_corpus = np.flatnonzero((generated.model == model) & (generated.form == form))
-        counts = Counter(disposition[text] for text in of_corpus.tolist())
-        # An original without a text is counted too: a model may have refused just that headline
-        if lacking := len(with_original.difference(generated.pair[of_corpus].tolist())):
-            counts[NO_TEXT] = lacking
-        dispositions[models[model], forms[form]] = dict(counts)
-    text_of_row = np.array([i for i, x in enumerate(disposition) if x == PAIRED], dtype=np.int64)
+    unpaired = generated.faults  # what is wrong with a text itself comes before what its pair lacks
+    faults = reference.faults
+    for text, fault in enumerate(unpaired):
+        if not fault and original[text] < 0:
+            unpaired[text] = "no pairing key" if generated.pair[text] < 0 else "no original"
+        elif not fault and faults[original[text]]:
+            unpaired[text] = f"original: {faults[original[text]]}"
+    text_of_row = np.array([i for i, fault in enumerate(unpaired) if not fault], dtype=np.int64)
     _, first, code = np.unique(original[text_of_row], return_index=True, return_inverse=True)
     text_of_row = text_of_row[np.argsort(first[code], kind="stable")]
-    return text_of_row, original[text_of_row], dispositions
+    return text_of_row, original[text_of_row], unpaired

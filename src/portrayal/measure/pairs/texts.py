@@ -22,10 +22,13 @@ from portrayal.registry import Component
 from portrayal.types import BoolArray, FloatArray
 
 
-def _units(texts: Texts, inside: BoolArray, values: FloatArray) -> ScoredUnits:
+def _sums(
+    paired: Paired, texts: Texts, inside: BoolArray, values: FloatArray
+) -> tuple[ScoredUnits, GroupSums]:
     """A number of each text, shape (n_texts,), by pair; texts of no pair are one cluster, -1."""
     n = int(inside.sum())
-    return ScoredUnits(texts.pair[inside], np.ones(n), values[inside], (np.ones((n, 1)),))
+    units = ScoredUnits(texts.pair[inside], np.ones(n), values[inside], (np.ones((n, 1)),))
+    return units, GroupSums.of(units, (*paired.pairs, ""), [{}], cluster="pair")
 
 
 def refusals(
@@ -44,15 +47,14 @@ def refusals(
     refused = (texts.outcome == OUTCOMES.index("refused")).astype(np.float64)
     strata = list(paired.strata(texts))
     for labels, inside in strata:
-        units, hand = _units(texts, inside, refused), None
+        units, sums = _sums(paired, texts, inside, refused)
         if hand_outcomes is not None:
             position = np.array([row["position"] for row in hand_outcomes.rows], dtype=np.int64)
             mask = inside[position]
             sample = units.take(np.searchsorted(np.flatnonzero(inside), position[mask]))
             sample = replace(sample, weight=hand_outcomes.weight[mask])
             truth = sample.scored(hand_outcomes.truth[mask])
-            hand = HandSums.of(units, sample, truth, hand_outcomes.note)
-        sums = GroupSums.of(units, (*paired.pairs, ""), [{}], cluster="pair", hand=hand)
+            sums = replace(sums, hand=HandSums.of(units, sample, truth, hand_outcomes.note))
         k, n = float(refused[inside].sum()), float(inside.sum())
         of_model = np.any([x for other, x in strata if other["model"] == labels["model"]], axis=0)
         overall = float(refused[of_model].mean())
@@ -91,8 +93,7 @@ def text_lengths(paired: Paired, scope: Scope) -> Iterator[Estimate]:
             fields = {"paper_interval": normal_interval(words, scope.level)}
         counts = np.bincount(texts.outcome[inside & ~read], minlength=len(OUTCOMES)).tolist()
         reasons = zip((UNREADABLE, *OUTCOMES[1:]), counts, strict=True)
-        units = _units(texts, read, texts.words)
-        sums = GroupSums.of(units, (*paired.pairs, ""), [{}], cluster="pair")
+        _, sums = _sums(paired, texts, read, texts.words)
         yield from estimates_of(
             TEXT_LENGTHS,
             sums,

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import chdtrc
 
 from portrayal.annotate.topics import (
     TABLES,
@@ -20,17 +19,15 @@ from portrayal.errors import RunError
 from portrayal.measure.pairs.levels import lexicon_columns, sentence_groups
 from portrayal.measure.pairs.table import DOCUMENT, Paired
 from portrayal.measure.scope import Scope
-from portrayal.records import ALL, REFERENCE, Estimate, Null, Test
+from portrayal.records import ALL, REFERENCE, Estimate
 from portrayal.registry import Component
 from portrayal.run import Run
 from portrayal.run.files import write_atomically
 from portrayal.run.manifest import MEASURED
-from portrayal.stats import divide, permutation_range, shuffle_within
+from portrayal.stats import divide
 from portrayal.types import FloatArray, IntArray
 
 NONE = -1
-SHUFFLED = "groups of sentences shuffled within each text"
-PEARSON = "Pearson chi-squared, sentences as independent (the paper's)"
 EMPTY = "fewer than two groups, or two topics, have sentences in this corpus"
 
 
@@ -46,14 +43,10 @@ class TopicTable:
         Whose sentences: a model's answers to one form of prompt, or the reference's.
     observed
         Matrix O, shape (K, M + 1): sentences by topic and group; the last column is neutral.
-    residual
-        Standardized residuals (Eq. 7), same shape; NaN where a row or column is empty.
     association
         The group of each topic, shape (K,): M is neutral, -1 none.
-    topic, group, text
-        Those of the sentences counted in `observed`, shape (n,), sentences of a text together.
     n_texts, n_pairs
-        How many texts and pairs they are of.
+        How many texts and pairs the sentences are of.
     unread
         Sentences without a word of the topic model, left out.
     """
@@ -64,11 +57,7 @@ class TopicTable:
     model: str
     form: str
     observed: IntArray
-    residual: FloatArray
     association: IntArray
-    topic: IntArray
-    group: IntArray
-    text: IntArray
     n_texts: int
     n_pairs: int
     unread: int
@@ -140,8 +129,8 @@ def read_topics(run: Run, paired: Paired) -> Topics:
     tables = []
     for table in topics.tables:
         labels = [*table.groups, "neutral"]
-        residual = table.residual.round(4).astype(object)
-        residual[np.isnan(table.residual)] = None
+        residual = standardized_residuals(table.observed).round(4).astype(object)
+        residual[np.isnan(residual.astype(np.float64))] = None
         cells = {
             "attribute": table.attribute,
             "lexicon": table.lexicon,
@@ -183,7 +172,6 @@ def topics_of(
             about = sentence_groups(texts.counts[:, lexicon.columns])
             group = np.where(about < 0, m, about)[valid]  # no group or a tie: the neutral column
             observed = contingency(topic[valid], group, (model.n_topics, m + 1))
-            residual = standardized_residuals(observed)
             with_words = np.unique(text[valid])
             table = TopicTable(
                 attribute=lexicon.attribute,
@@ -192,11 +180,7 @@ def topics_of(
                 model=name,
                 form=form,
                 observed=observed,
-                residual=residual,
-                association=associations(residual),
-                topic=topic[valid],
-                group=group,
-                text=text[valid],
+                association=associations(standardized_residuals(observed)),
                 n_texts=len(with_words),
                 n_pairs=len(np.unique(texts.pair[with_words])),
                 unread=int((inside[text] & ~valid).sum()),
@@ -232,31 +216,28 @@ def associations(residual: FloatArray, threshold: float = 3.0) -> IntArray:
     return np.where(filled.max(axis=1) > threshold, filled.argmax(axis=1), NONE)
 
 
-def chi_squared(observed: IntArray) -> tuple[float, int, float]:
+def chi_squared(observed: IntArray) -> tuple[float, int]:
     """Return Pearson's chi-squared of a table without its empty rows and columns.
 
     Returns
     -------
-    statistic, degrees of freedom, p
-        NaN, 0, NaN where fewer than two rows or columns are left.
+    statistic, degrees of freedom
+        NaN, 0 where fewer than two rows or columns are left.
     """
     # Empty rows and columns expect nothing, and must not count as degrees of freedom.
     table = observed[observed.sum(axis=1) > 0][:, observed.sum(axis=0) > 0]
     rows, columns = table.shape
     if rows < 2 or columns < 2:
-        return float("nan"), 0, float("nan")
+        return float("nan"), 0
     expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0, keepdims=True) / table.sum()
-    statistic = float(((table - expected) ** 2 / expected).sum())
-    df = (rows - 1) * (columns - 1)
-    return statistic, df, float(chdtrc(df, statistic))
+    return float(((table - expected) ** 2 / expected).sum()), (rows - 1) * (columns - 1)
 
 
 def topic_use(paired: Paired, scope: Scope, *, topics: Topics) -> Iterator[Estimate]:
     """Yield the chi-squared of topic × group for each lexicon and corpus.
 
-    A chi-squared has a null rather than an interval: that of groups shuffled within each text,
-    which keeps what a text is about and tests whether its sentences about one group differ in
-    topic from its others. The paper's own p treats sentences as independent.
+    It is described, without p: sentences of one text are about one subject, so that the paper's p,
+    which takes them as independent, is far too small. Cramér's V, in 0–1, stands beside.
 
     Parameters
     ----------
@@ -275,39 +256,28 @@ def topic_use(paired: Paired, scope: Scope, *, topics: Topics) -> Iterator[Estim
 
     if topics.undefined is not None:
         for lexicon in lexicon_columns(paired):
-            for corpus in sorted({*paired.dispositions, (REFERENCE, ALL)}):
+            corpora = [(paired.models[i], paired.forms[j]) for i, j in paired.generated.corpora]
+            for corpus in (*corpora, (REFERENCE, ALL)):
                 place = lexicon.attribute, lexicon.name, *corpus
                 yield estimate(*place, value=None, undefined=topics.undefined)
     for table in topics.tables:
         place = table.attribute, table.lexicon, table.model, table.form
-        value, df, p = chi_squared(table.observed)
+        value, df = chi_squared(table.observed)
         unread = {"sentence without a word of the topic model": table.unread}
         fields: dict[str, Any] = {"exclusions": unread if table.unread else {}}
         if np.isnan(value):
             yield estimate(*place, value=None, undefined=EMPTY, **fields)
             continue
-        rng = scope.rng(TOPIC_USE.name, DOCUMENT, *place)
-        # Within each text, as texts are about something, and so their sentences share topics
-        groups = (shuffle_within(table.group, table.text, rng) for _ in range(scope.permutations))
-        tables = (contingency(table.topic, group, table.observed.shape) for group in groups)
-        draws = np.array([chi_squared(shuffled)[0] for shuffled in tables])
-        low, high = (float(bound) for bound in permutation_range(draws, scope.level))
-        # What was observed counts as one of the draws, so that p is never 0 (Phipson & Smyth 2010).
-        above = (1 + int((draws >= value).sum())) / (1 + len(draws))
-        # Cramér's V, the size of the association in 0–1, does not grow with the number of
-        # sentences.
+        # Cramér's V, the size of the association, does not grow with the number of sentences.
         n = float(table.observed.sum())
         least = min(int((table.observed.sum(axis=axis) > 0).sum()) for axis in (0, 1))
-        details = {"df": float(df), "cramers_v": float(np.sqrt(value / (n * (least - 1))))}
         yield estimate(
             *place,
             value=value,
-            null=Null(float(draws.mean()), low, high, scope.level, SHUFFLED, scope.seed),
-            tests=(Test(above, f"permutation: {SHUFFLED}, one-sided"), Test(p, PEARSON)),
+            details={"df": float(df), "cramers_v": float(np.sqrt(value / (n * (least - 1))))},
             n_texts=table.n_texts,
             n_units=n,
             n_clusters=table.n_pairs,
-            details=details,
             **fields,
         )
 
@@ -317,7 +287,7 @@ TOPIC_USE = Component(
     summary="Whether topics are used alike in sentences about each group, in each corpus.",
     reads="sentences with their group words; a topic model",
     unit="sentence",
-    range="0 and up; 0 is no difference, and the expected value by chance is near df",
+    range="0 and up; 0 is no difference",
     undefined_when="the texts share too few words for a topic model, or fewer than two groups or "
     "topics have sentences",
     equation="chi-squared = sum of (O - E)^2 / E over topics and groups with the neutral one; "

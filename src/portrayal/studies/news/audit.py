@@ -12,13 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow.compute as pc
 
 from portrayal.annotate import Annotation
 from portrayal.annotate.group_words import (
     DEFAULT_LEXICONS,
-    GROUP_WORDS,
-    NAMED,
     RACE_LEXICON,
     group_word_settings,
 )
@@ -42,7 +39,7 @@ from portrayal.measure.pairs import (
 )
 from portrayal.records import Prompt
 from portrayal.reference.lexicons import lexicon
-from portrayal.run import Run, Stage, read_shards
+from portrayal.run import Run
 from portrayal.studies.study import Options, PromptMaker, Study, said_of
 from portrayal.types import Say
 from portrayal.validate import check_choice
@@ -187,6 +184,7 @@ def chosen_levels(
 
 AUTO, FIRST_NAMES = "auto", "first-names"
 NAMED_PEOPLE = (AUTO, FIRST_NAMES, "lists")
+BY_FIRST_NAMES = "by race shares of the bearers of their first names"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -295,7 +293,7 @@ def annotations(_run: Run, options: NewsOptions) -> tuple[Annotation, ...]:
 def fit(run: Run, options: NewsOptions, say: Say) -> str | None:
     """Fit the topic model, and say what is left out; returns the mark of the topics."""
     if options.by_first_names:
-        say(f"race: people named by first and last name count {_by_first_names(run)}")
+        say(f"race: people named by first and last name count {BY_FIRST_NAMES}")
     levels, left_out = options.chosen()
     for level, reason in left_out.items():
         say(f"left out: {level} level: {reason}")
@@ -354,7 +352,7 @@ def _instruments(run: Run, options: NewsOptions) -> dict[str, str]:
     if options.people is not None:
         instruments["people"] = Path(options.people).name
     if options.by_first_names:
-        instruments["named people"] = _by_first_names(run)
+        instruments["named people"] = BY_FIRST_NAMES
     engines = {SENTIMENT: options.sentiment, TOXICITY: options.toxicity_model}
     instruments |= {level: engine for level, engine in engines.items() if level in levels}
     if DOCUMENT in levels:
@@ -362,27 +360,6 @@ def _instruments(run: Run, options: NewsOptions) -> dict[str, str]:
         instruments["topics"] = str(undefined) if model is None else f"K = {model.n_topics}"
     reasons = {f"{level} level": f"left out: {reason}" for level, reason in left_out.items()}
     return instruments | reasons
-
-
-def _by_first_names(run: Run) -> str:
-    """How named people are counted, and in how many texts and originals there are any."""
-    sides = (run.texts, run.annotations), (run.reference, run.reference_annotations)
-    (some, n), (n_originals, m) = (_with_names(texts, of(GROUP_WORDS.name)) for texts, of in sides)
-    return (
-        "by race shares of the bearers of their first names; a name that the table "
-        f"lists stands in {some:,} of {n:,} texts and {n_originals:,} of {m:,} originals"
-    )
-
-
-def _with_names(texts: Stage, words: Stage) -> tuple[int, int]:
-    """Readable texts in which a named person counts, and all readable ones."""
-    some = n = 0
-    for table, words_table in read_shards(texts, ["outcome"], (words, ["spans"])):
-        n += pc.sum(pc.equal(table["outcome"], "ok")).as_py() or 0
-        spans = words_table["spans"].combine_chunks()
-        is_person = pc.equal(pc.struct_field(pc.list_flatten(spans), "column"), NAMED)
-        some += len(pc.unique(pc.list_parent_indices(spans).filter(is_person)))
-    return some, n
 
 
 def _report() -> "StudyReport":
