@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from portrayal.annotate.group_labels import said_of
 from portrayal.annotate.groups import group_reader, group_settings
-from portrayal.errors import DataError, OptionError
+from portrayal.errors import OptionError
 from portrayal.reference.factors import Factor, load_factor
 from portrayal.reference.labels import shown_of, speaking_of, strata_words
 
@@ -33,24 +33,11 @@ column = "faith"
 separator = [";", " and "]
 none = ["neither"]
 values = { sun = ["Sun and Sky"] }
-[[sources]]
-kind = "codes"
-field = "faith"
-file = "codes.csv"
-"""
-CODES = """\
-text_id,rater,field,value
-7,a,faith,sun
-7,b,faith,Sun
-7,c,faith,moon
-8,a,faith,sun
-8,b,faith,moon
 """
 
 
 @pytest.fixture
 def faith(tmp_path: Path) -> Factor:
-    (tmp_path / "codes.csv").write_text(CODES, encoding="utf-8")
     path = tmp_path / "faith.toml"
     path.write_text(FAITH, encoding="utf-8")
     return load_factor(path)
@@ -110,23 +97,6 @@ def test_a_cell_says_a_group_several_none_or_nothing_known(faith: Factor, cell: 
     assert seen["words"]["status"] == "unread"
 
 
-def test_codes_count_by_what_more_raters_say(faith: Factor) -> None:
-    assert read(faith, "x", source_id="7")["codes"]["groups"] == ["sun"]
-    tie = read(faith, "x", source_id="8")["codes"]
-    assert (tie["status"], tie["value"]) == ("unknown", "sun; moon")
-    assert read(faith, "x", text_id="9")["codes"]["status"] == "unknown"
-
-
-def test_codes_without_their_columns_or_answers_are_refused(faith: Factor) -> None:
-    path = Path(faith.path).with_name("codes.csv")
-    path.write_text("text_id,field,value\n", encoding="utf-8")
-    with pytest.raises(DataError, match=r"codes\.csv, line 1: the column 'rater' is missing"):
-        group_reader([faith])
-    path.write_text("text_id,rater,field,value\n1,a,age,old\n", encoding="utf-8")
-    with pytest.raises(DataError, match="no row has the field 'faith'"):
-        group_reader([faith])
-
-
 def test_a_column_is_named_only_beside_other_ways_of_seeing(faith: Factor) -> None:
     both = shown_of(faith)
     alone = replace(both, sources={"column": "the column faith"})
@@ -141,6 +111,11 @@ def test_a_column_is_named_only_beside_other_ways_of_seeing(faith: Factor) -> No
 def test_two_factors_of_one_name_are_refused(faith: Factor) -> None:
     with pytest.raises(OptionError, match="'faith'"):
         group_settings([faith.path, faith.path])
+
+
+def test_couples_are_no_factor_of_texts() -> None:
+    with pytest.raises(OptionError, match="the factor pair names groups that only studies"):
+        group_settings(["religion", "pair"])
 
 
 def test_a_changed_file_changes_the_settings(faith: Factor) -> None:

@@ -30,9 +30,6 @@ NAMES = st.text(st.characters(categories=("L", "M"), max_codepoint=0x1FFF), max_
          ["أحمد", "مريم"], ("مسلم", "مسيحي"), [[1.0, 0.0], [0.0, 1.0]]),
         ("नाम,धर्म,संख्या\nराम,हिन्दू,50\nरमा,हिन्दू,30\nरमा,जैन,10\n",
          ["राम", "रमा"], ("हिन्दू", "जैन"), [[1.0, 0.0], [0.75, 0.25]]),
-        ("Vorname,pct_Ost,pct_West\nJürgen,40,60\nAnna,50,50\n",
-         ["jurgen"], ("Ost", "West"), [[0.4, 0.6]]),
-        ("mot,A,B\nIñaki,30,10\nAna,1,49\n", ["Inaki"], ("A", "B"), [[0.75, 0.25]]),
     ],
 )  # fmt: skip
 def test_any_header_and_script(
@@ -56,8 +53,10 @@ def test_columns_and_rows_that_are_named(write: Write) -> None:
     assert late.notes[0].endswith("only annais 1990-2000")
     both = name_table(path, columns=["group=dpt|sexe", "annais=1950"])
     assert both.races == ("75 2",)
-    wide = write("wide.csv", "wort,a,b,c\nKim,40,60,7\n")
-    assert name_table(wide, columns=["name=wort", "groups=a|b"]).races == ("a", "b")
+    wide = write("wide.csv", "wort,pct_a,b,c\nKim,40,60,7\n")
+    table = name_table(wide, columns=["name=wort", "groups=pct_a|b"])
+    assert table.races == ("a", "b")
+    np.testing.assert_allclose(table.likelihoods(["kim"]), [[0.4, 0.6]])
 
 
 def test_a_name_in_two_groups_of_a_list_is_shared(write: Write) -> None:
@@ -77,11 +76,15 @@ def test_parquet_with_years_and_sexes(tmp_path: Path) -> None:
     ("text", "columns", "message"),
     [
         ("name,n\nAna,5\nBo,6\n", [], r"line 1: expected a column 'name' and either a column that"),
-        ("1,2\n3,4\n", [], r"line 1: expected a column of names"),
-        ("name,x,y\n" + "Ana,a,b\nBo,a,c\n" * 5, [], r"x and y could each be it"),
+        ("1,2\n3,4\n", [], r"line 1: expected a column 'name' and"),
+        ("name,x,y\n" + "Ana,a,b\nBo,a,c\n" * 5, [], r"found name, x, y\. Name yours"),
         ("name,group,n\nAna,a,5\nBo,b,many\n", [], r"names\.csv, line 3: column 'n' should hold"),
         ("שם,א,ב\nדנה,0.5,0.5\nנור,0.5,x\nרן,1,0\n", ["groups=א|ב"], r"line 3: column 'ב' has no"),
-        ("name,a,b\nAna,0.5,0.5\nBo,0.9,0.8\n", [], r"line 3: the group columns of 'Bo' sum to"),
+        (
+            "name,a,b\nAna,0.5,0.5\nBo,0.9,0.8\n",
+            ["groups=a|b"],
+            r"line 3: the group columns of 'Bo' sum to",
+        ),
         ("name,race\nAna,white\nBo,martian\n", [], r"line 3: column 'race' holds 'martian'"),
         ("name,race\nAna,white\n", ["group=rasse"], r"line 1: expected a column 'rasse'"),
     ],

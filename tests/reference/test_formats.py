@@ -122,23 +122,7 @@ def test_parquet_of_the_users_own(tmp_path: Path) -> None:
     np.testing.assert_allclose(name_table(path).likelihoods(["zoe", "Bo"]), [[0.5], [1.0]])
 
 
-def test_florida_extract_counts_every_voter_of_a_name(write: Write) -> None:
-    first = [voter("Maria", "4")] * 30 + [voter("Maria", "5")] * 10 + [voter("*", "*")] * 4
-    second = [voter("MARIA", "9", "BAK")] * 5 + [voter("MARIA", "7", "BAK")] * 5 + ["BAK\tcut"]
-    folder = write("fl/ALA_20170207.txt", "\n".join(first) + "\n").parent
-    other = [voter("José", "4", "BRO")] * 40
-    (folder / "BAK_20170207.txt").write_text("\n".join(second) + "\n", encoding="utf-8")
-    (folder / "BRO_20170207.txt").write_bytes("\n".join(other).encode("latin-1"))
-    table = name_table(folder)
-    assert table.races == ("White", "Latine")
-    np.testing.assert_allclose(table.likelihoods(["maria", "José"]), [[0.2, 0.6], [0, 1]])
-    assert table.n_people == 90
-    assert table.notes == ("1 lines with too few or too many fields left out",)
-    single = name_table(folder / "ALA_20170207.txt")
-    np.testing.assert_allclose(single.likelihoods(["Maria"]), [[0.25, 0.75]])
-
-
-def test_florida_one_row_per_voter_with_a_header(write: Write) -> None:
+def test_one_row_per_voter(write: Write) -> None:
     rows = ["Diaz,,Ana,,hispanic"] * 30 + ["Diaz,,ANA,,nh_white"] * 9 + ["Diaz,,Ana,,native_indian"]
     random.Random(7).shuffle(rows)
     header = "name_last,name_suffix,name_first,name_middle,race\n"
@@ -184,7 +168,7 @@ def test_a_changed_file_is_read_again(write: Write) -> None:
         ("a.csv", "name,race\n,white\n", "no row has both"),
         ("a.csv", "name,race,count\nAna,white,many\n", "'count' should hold"),
         ("a.xlsx", "", "Save the sheet as CSV"),
-        ("a.7z", "", "Unpack it"),
+        ("a.zip", "", "Unpack it"),
         ("a.json", "{}", "docs/name-tables.md"),
         ("empty/readme.md", "", "found '.md'"),
         ("a.parquet", "not parquet", "cannot be read as a table"),
@@ -195,12 +179,3 @@ def test_bad_files_say_what_is_wrong(write: Write, name: str, text: str, message
     with pytest.raises(DataError, match=message) as caught:
         name_table(path)
     assert path.name in str(caught.value)
-
-
-def test_bad_folders_say_what_is_wrong(write: Write) -> None:
-    folder = write("fl/ALA.txt", voter("Maria", "4") + "\n").parent
-    (folder / "notes.txt").write_text("layout of the files\n", encoding="utf-8")
-    with pytest.raises(DataError, match=r"notes\.txt has another layout"):
-        name_table(folder)
-    with pytest.raises(DataError, match="a folder"):
-        name_table(write("other/readme.md", "").parent)

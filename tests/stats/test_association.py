@@ -6,11 +6,9 @@ from benchmarks.association import draw, refused
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from scipy.stats import fisher_exact
 from statsmodels.stats.contingency_tables import StratifiedTable
-from statsmodels.stats.multitest import multipletests
 
-from portrayal.stats import fisher_p, within_lifts
+from portrayal.stats import within_lifts
 from portrayal.stats.association import (
     ALL_UNITS,
     NO_ATTRIBUTE,
@@ -20,7 +18,6 @@ from portrayal.stats.association import (
     overall_lifts,
 )
 from portrayal.stats.clustered import NO_UNITS, ONE_PROMPT, TOO_FEW
-from portrayal.stats.p_values import benjamini_yekutieli
 
 # Stories of six groups (rows) with five attributes: with the attribute, and without it.
 PLANTED = np.array(
@@ -46,28 +43,6 @@ def counts(draw):
 
 def pair(both, group, attribute, total):
     return PairCounts(*(np.array(each, float)[:, None] for each in (both, group, attribute, total)))
-
-
-def test_fisher_and_benjamini_yekutieli_are_those_of_others():
-    both = PLANTED[..., 0]
-    group = PLANTED.sum(-1)
-    attribute = np.broadcast_to(both.sum(0), both.shape)
-    total = np.broadcast_to(group[:, 0].sum(), both.shape)
-    p = fisher_p(both, group, attribute, total)
-    expected = [
-        fisher_exact([[x, g - x], [a - x, n - g - a + x]])[1]
-        for x, g, a, n in zip(*map(np.ravel, (both, group, attribute, total)), strict=True)
-    ]
-    assert np.abs(p.ravel() - expected).max() < 1e-9
-    q = multipletests(expected, method="fdr_by")[1]
-    assert np.abs(benjamini_yekutieli(p).ravel() - q).max() < 1e-9
-    assert 0 < (q < 0.05).sum() < q.size
-
-
-def test_a_test_that_could_not_be_made_is_no_member_of_the_family():
-    q = benjamini_yekutieli([0.01, np.nan, 0.04])
-    assert np.isnan(q[1])
-    assert np.allclose(q[[0, 2]], benjamini_yekutieli([0.01, 0.04]))
 
 
 def test_within_prompts_has_the_moments_of_mantel_and_haenszel():
@@ -157,23 +132,20 @@ def test_counts_that_cannot_be_are_refused():
         PairCounts(np.ones((2, 1)), np.ones((2, 1)), np.ones((2, 1)), np.ones((3, 1)))
     with pytest.raises(ValueError, match="0 or more"):
         pair([3], [2], [4], [9])
-    with pytest.raises(ValueError, match="whole numbers"):
-        fisher_p(1.5, 3, 4, 9)
 
 
 @pytest.mark.parametrize(
-    ("design", "fisher"),
+    "design",
     [
-        ({"correlation": 0.1}, 0.1),
-        ({"correlation": 0.3}, 0.4),
-        ({"correlation": 0.3, "together": True}, 0.9),
-        ({"correlation": 0.3, "named": True}, 0.6),
+        {"correlation": 0.1},
+        {"correlation": 0.3},
+        {"correlation": 0.3, "together": True},
+        {"correlation": 0.3, "named": True},
     ],
 )
-def test_the_level_holds_where_texts_cluster_and_that_of_fisher_does_not(design, fisher):
+def test_the_level_holds_where_texts_cluster(design):
     found = draw(np.random.default_rng(5), (40, 100), (0.1, 0.2), 2000, **design)
     assert refused(infer_lifts(found, 0.95).p) <= 0.06
-    assert refused(fisher_p(*(each[:200] for each in found.sums))) > fisher
 
 
 @pytest.mark.parametrize("named", [False, True])

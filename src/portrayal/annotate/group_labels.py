@@ -5,17 +5,13 @@ allows that. Every other answer is "unknown", with the reason. The model is aske
 answers are kept, and nothing is asked twice.
 """
 
-import dataclasses
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import product
-from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -29,9 +25,8 @@ from portrayal.reference.factors import Factor, ModelSource, factor_mark, spelli
 from portrayal.run.directory import Run
 from portrayal.run.files import read_parquet, write_parquet
 from portrayal.run.manifest import ANSWERS
-from portrayal.run.reading import read_chosen, read_prompts, read_shards
+from portrayal.run.reading import read_prompts, read_shards
 from portrayal.types import Say
-from portrayal.validate import check_count
 
 GROUP, SEVERAL, NONE, UNKNOWN, UNREAD = "group", "several", "none", "unknown", "unread"
 """What a source says of a text: one group, more than one, none, nothing that is understood; and a
@@ -46,13 +41,6 @@ role to ask by."""
 ASKED_FILE = "asked.parquet"
 ASKED = pa.schema([(name, pa.string()) for name in ("text_id", "asked_by", "person", "prompt_id")])
 """What was asked of which text or person, beside the answers; no prompt of the unnamed."""
-
-SAME, REVERSED, REWORDED = "the same", "labels reversed", "reworded"
-FORMS = (SAME, REVERSED, REWORDED)
-"""How a model is asked again, to see how far it agrees with itself."""
-
-AGAIN_FILE = "asked-again.parquet"
-"""Which questions were asked again, beside the answers, and what was asked then."""
 
 _AROUND = re.compile(r"^[\s\"'“”‘’`*-]+|[\s\"'“”‘’`*.]+$")
 _KEPT = 200
@@ -168,25 +156,18 @@ def labels_of(factor: Factor) -> dict[str, str | None]:
     return labels | {none: "", unknown: None}
 
 
-def group_prompt(
-    factor: Factor, source: ModelSource, text: str, person: str = "", form: str = SAME
-) -> Prompt:
-    """Return what is asked about a text, or a person in it, named by the digest of its words.
-
-    `form` is one of `FORMS`.
-    """
+def group_prompt(factor: Factor, source: ModelSource, text: str, person: str = "") -> Prompt:
+    """Return what is asked about a text, or a person in it, named by the digest of its words."""
     words = templates("portrayal.annotate", "group_labels.toml")
     none, unknown = list(labels_of(factor))[-2:]
     of = "person" if source.unit == "person" else "text"
     lines = [f"- {group.label}" for group in factor.groups]
     lines += [f"- {none} (if the {of} shows none of them)", f"- {unknown} (if you cannot tell)"]
-    # Reversed, as models favour what is listed first or last
-    lines = lines[::-1] if form == REVERSED else lines
     return prompt_of(
-        words[f"{source.answer}{'_reworded' * (form == REWORDED)}"].format(
+        words[source.answer].format(
             labels="\n".join(lines),
             about=words["about"].format(person=" ".join(person.split())) if person else "",
-            question=(source.reworded if form == REWORDED else "") or source.question,
+            question=source.question,
             text=text.strip(),
         )
     )
@@ -260,8 +241,6 @@ class GroupLabelling(ModelReader):
         Whom, within which limits.
     factors
         The factors of the audit; those without a source of the kind "model" are left alone.
-    retest
-        Questions of each source that are asked again, drawn at random, in each of `FORMS`.
     """
 
     purpose: str = "factors"
@@ -269,7 +248,6 @@ class GroupLabelling(ModelReader):
     cold: bool = True
     settings: str = "factor_settings"
     factors: tuple[Factor, ...] = ()
-    retest: int = 0
 
     @property
     def annotators(self) -> tuple[str, ...]:
@@ -320,8 +298,6 @@ class GroupLabelling(ModelReader):
             place = run.path / self.kept_in
             place.mkdir(parents=True, exist_ok=True)
             write_parquet(table, place / ASKED_FILE)
-            if self.retest:
-                self._ask_again(run, table, place)
         # What the answers come to, by source
         counts: dict[str, Counter[str]] = {name: Counter() for name in sources}
         read: dict[str, str] = {}
@@ -341,28 +317,6 @@ class GroupLabelling(ModelReader):
         # Other people in the texts are other questions
         people_mark = run.annotations(people).note().get("fingerprint") if people else ""
         return self.noted(annotation, (read, people_mark), said=counts)
-
-    def _ask_again(self, run: Run, table: pa.Table, place: Path) -> None:
-        """Ask a sample of the questions of each source again, in each form."""
-        questions = [row for row in table.to_pylist() if row["prompt_id"] is not None]
-        prompts: dict[str, Prompt] = {}
-        again: list[dict[str, str]] = []
-        for name, (factor, source) in self.sources.items():
-            of_source = [row for row in questions if row["asked_by"] == name]
-            # A fixed seed: the same questions are asked again when an audit goes on
-            order = np.random.default_rng(0).permutation(len(of_source))
-            retested = [of_source[i] for i in order[: self.retest].tolist()]
-            ids = {row["text_id"] for row in retested}
-            rows = read_chosen(run.texts.parts(), ["text_id", "text"], ids)
-            words = {row["text_id"]: row["text"] for row in rows}
-            for row, form in product(retested, FORMS):
-                prompt = group_prompt(factor, source, words[row["text_id"]], row["person"], form)
-                if form == SAME:  # in the same words, and not to be taken for the first
-                    prompt = dataclasses.replace(prompt, prompt_id=f"{prompt.prompt_id}-again")
-                prompts[prompt.prompt_id] = prompt
-                again.append({**row, "form": form, "again_id": prompt.prompt_id})
-        self.ask(run.path, prompts.values())
-        write_parquet(pa.Table.from_pylist(again), place / AGAIN_FILE)
 
     def _asked(self, run: Run, people: str) -> tuple[pa.Table, dict[str, Prompt]]:
         """What is asked of each text or person, in the order of the texts, and every question."""
@@ -395,29 +349,6 @@ class GroupLabelling(ModelReader):
         return pa.Table.from_pylist(rows, ASKED), prompts
 
 
-def repeated_responses(run: Run, factor: Factor) -> Iterator[tuple[str, str, str, list[str], bool]]:
-    """Yield what a model said of texts of a run, or people in them, that it was asked about again.
-
-    Text, source of the factor, form (one of `FORMS`), the groups that it said first or the status
-    of a response without one, and whether it said the same then.
-    """
-    place = run.path / asked_of(run, "groups.v2").get("answers", "")
-    if not (place / AGAIN_FILE).is_file():
-        return
-    rows = read_parquet(place / AGAIN_FILE).to_pylist()
-    replies = kept_replies(place, 1, {row[k] for row in rows for k in ("prompt_id", "again_id")})
-    sources = {asked_by(factor, source): source for _, source in model_sources([factor])}
-    for row in rows:
-        if source := sources.get(row["asked_by"]):
-            first, again = (
-                read_label(factor, source, replies.get(row[key], ()))
-                for key in ("prompt_id", "again_id")
-            )
-            # Alike in status and groups; the reason of an unknown answer does not count
-            groups = [factor.keys[i] for i in first.places] or [first.status]
-            yield row["text_id"], source.name, row["form"], groups, first[:2] == again[:2]
-
-
 def group_labels_sentence(run: Run, annotator: str) -> str | None:
     """Return who labelled groups in a run and what the answers came to; None where nobody did."""
     asked = asked_of(run, annotator)
@@ -448,7 +379,6 @@ def group_labelling(
     factors: Sequence[Factor],
     model: str | None,
     settings: Mapping[str, Any] | None = None,
-    retest: int = 0,
 ) -> GroupLabelling | None:
     """Return how a model is asked about the groups of factors; None where no factor asks one.
 
@@ -460,15 +390,12 @@ def group_labelling(
         "SERVICE:MODEL".
     settings
         Further fields of `Asking`, such as `base_url`, `budget`, `batch` or `confirm`.
-    retest
-        How many questions of each source are asked again.
 
     Raises
     ------
     OptionError, UnknownNameError
         Where a factor asks a model and none is named, or one is named that nothing asks.
     """
-    check_count("retest", retest)
     check_settings(settings, "a model that labels groups")
     sources = model_sources(factors)
     if not sources:
@@ -484,4 +411,4 @@ def group_labelling(
             "with --factor-model SERVICE:MODEL (factor_model=), or leave the source out."
         )
     asking = asking_of(model, settings, "a model that labels groups")
-    return GroupLabelling(asking, factors=tuple(factors), retest=retest)
+    return GroupLabelling(asking, factors=tuple(factors))

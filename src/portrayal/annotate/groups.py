@@ -1,15 +1,13 @@
 """Groups: which groups of one or more factors a text shows, by each way of seeing them.
 
-The words of all factors are looked up in one pass over a text. Columns and codes are read by their
-spellings. People (their names and references) are read from the annotation of people instead, when
+The words of all factors are looked up in one pass over a text. Columns are read by their spellings.
+People (their names and references) are read from the annotation of people instead, when
 groups are measured.
 
 A lexicon counts mentions, not identities.
 """
 
-import csv
 import json
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -39,9 +37,8 @@ from portrayal.annotate.group_labels import (
 from portrayal.annotate.people.any_text.everyone import find_everyone
 from portrayal.annotate.people.shared.words import FUNCTION_WORDS, TITLES, bearers
 from portrayal.annotate.word_match import TOKEN, Entry, Words, WordTable, fold, tokens, variants
-from portrayal.errors import DataError, OptionError
+from portrayal.errors import OptionError
 from portrayal.reference.factors import (
-    CodeSource,
     ColumnSource,
     Factor,
     ModelSource,
@@ -221,7 +218,6 @@ class GroupReader:
     factors: tuple[Factor, ...]
     sources: tuple[tuple[Factor, Source], ...]
     _table: GroupWordTable
-    _codes: Mapping[int, Mapping[str, Mapping[str, str]]]
     _answers: Answers
 
     @cached_property
@@ -270,25 +266,11 @@ class GroupReader:
                         for hit in hits
                     ],
                 }
-            elif isinstance(source, ColumnSource):
+            else:
+                assert isinstance(source, ColumnSource)
                 # The text's own column goes before that of its prompt
                 cell = own_columns.get(source.column) or strata.get(source.column, "")
                 one = of_cell(source, cell, keys)
-            else:
-                # Raters settle on what more of them say than anything else
-                assert isinstance(source, CodeSource)
-                codes = self._codes.get(number, {})
-                codes_given = (
-                    codes.get(row.get("source_id") or "") or codes.get(row["text_id"]) or {}
-                )
-                cells = [of_cell(source, value, keys) for value in codes_given.values()]
-                counts = Counter((cell["status"], tuple(cell["groups"])) for cell in cells)
-                votes = counts.most_common(2)
-                # A tie is unknown: which group counts must not depend on the order of raters
-                tied = not votes or (len(votes) > 1 and votes[0][1] == votes[1][1])
-                status, agreed = (UNKNOWN, ()) if tied else votes[0][0]
-                value = "; ".join(codes_given.values()) or None
-                one = {"status": status, "groups": list(agreed), "value": value}
             # Said in short, so that texts that say the same are counted together
             places = tuple(keys.index(group) for group in one["groups"])
             short.append(GroupResponse(one["status"], places).short())
@@ -297,7 +279,7 @@ class GroupReader:
         return {"seen": answers_seen, "said": "|".join(short)}
 
 
-def of_cell(source: ColumnSource | CodeSource, cell: str, keys: Sequence[str]) -> dict[str, Any]:
+def of_cell(source: ColumnSource, cell: str, keys: Sequence[str]) -> dict[str, Any]:
     """Return what a cell of a column says: status, groups and the cell itself.
 
     A cell of several values counts those that are known; it is unknown where none is.
@@ -311,7 +293,7 @@ def of_cell(source: ColumnSource | CodeSource, cell: str, keys: Sequence[str]) -
     spelled = [spelling_key(cell)]
     # A value with a separator in its name is looked up whole first
     if spelled[0] not in source.values and spelled[0] not in source.none:
-        for separator in source.separators if isinstance(source, ColumnSource) else ():
+        for separator in source.separators:
             spelled = [piece for part in spelled for piece in part.split(separator.casefold())]
         spelled = [spelling_key(part) for part in spelled]
     groups = [source.values[key] for key in spelled if key in source.values]
@@ -328,7 +310,7 @@ def group_settings(factors: Sequence[str | Path]) -> dict[str, Any]:
     Raises
     ------
     OptionError
-        When two factors have one name.
+        When two factors have one name, or one has no source.
     DataError, UnknownNameError
         When one cannot be read.
 
@@ -342,13 +324,17 @@ def group_settings(factors: Sequence[str | Path]) -> dict[str, Any]:
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise OptionError(f"two factors are called {twice[0]!r}: give one of them another name.")
+    if bare := [factor.name for factor in read if not factor.sources]:
+        raise OptionError(
+            f"the factor {bare[0]} names groups that only studies of stories count; leave it out."
+        )
     specs = [factor.path or factor.name for factor in read]
     return {"factors": specs, "state": [factor_mark(factor) for factor in read]}
 
 
 def text_sources(factors: Sequence[Factor]) -> tuple[tuple[Factor, Source], ...]:
     """Return the sources that texts themselves answer, in order, each with its factor."""
-    kinds = (WordSource, ColumnSource, CodeSource, ModelSource)
+    kinds = (WordSource, ColumnSource, ModelSource)
     return tuple((f, source) for f in factors for source in f.sources if isinstance(source, kinds))
 
 
@@ -356,27 +342,10 @@ def group_reader(factors: Sequence[Factor], answers: Answers | None = None) -> G
     """Return the reader of the groups of these factors, with what a model has answered."""
     sources = text_sources(factors)
     table = GroupWordTable()
-    codes: dict[int, dict[str, dict[str, str]]] = {}  # source → text_id → rater → value
     for number, (factor, source) in enumerate(sources):
         if isinstance(source, WordSource):
             table.add(number, source, factor.keys)
-        elif isinstance(source, CodeSource) and source.file:
-            codes[number] = {}
-            path, needed = Path(source.file), ("text_id", "rater", "field", "value")
-            with path.open(encoding="utf-8-sig", newline="") as stream:
-                rows = csv.DictReader(stream)
-                missing = [name for name in needed if name not in (rows.fieldnames or ())]
-                if missing:
-                    raise DataError(
-                        f"{path}, line 1: the column {missing[0]!r} is missing; expected "
-                        f"{', '.join(needed)}."
-                    )
-                for row in rows:
-                    if row["field"] == source.asked:
-                        codes[number].setdefault(row["text_id"], {})[row["rater"]] = row["value"]
-            if not codes[number]:
-                raise DataError(f"{path}: no row has the field {source.asked!r}.")
-    return GroupReader(tuple(factors), sources, table, codes, answers or Answers())
+    return GroupReader(tuple(factors), sources, table, answers or Answers())
 
 
 @lru_cache(maxsize=4)
@@ -411,7 +380,7 @@ SEEN = pa.struct(
 GROUPS = Annotator(
     name="groups.v2",
     summary="Which groups of each factor a text shows, by each way of seeing them.",
-    reads="texts and their columns; factors as TOML; perhaps codes by raters or a model's answers",
+    reads="texts and their columns; factors as TOML; perhaps a model's answers",
     unit="text",
     range="group, several, none, unknown or unread, with what was seen",
     undefined_when="never; the words of a text that was refused, empty or failed are unread",

@@ -319,7 +319,7 @@ def judge(
     level: opt.Level = 0.95,
     format: opt.Format = "table",
 ) -> None:
-    """Say how a run's scorer agrees with people by group, and with itself where it was asked again.
+    """Say how a run's scorer agrees with people by group.
 
     Example: portrayal score judge runs/first --hand-labels hand.csv --field religion
 
@@ -332,56 +332,38 @@ def judge(
     by
         Stratum of the prompts by whose values the scorer is compared with itself.
     """
-    from portrayal.annotate.group_labels import FORMS
     from portrayal.measure.drawing import field_for
-    from portrayal.measure.judging import judge_card, repeated_shares
+    from portrayal.measure.judging import judge_card
     from portrayal.raters import read_hand_labels
     from portrayal.run import Run
 
     opened = Run.open(run)
     label_field = field_for(opened, field)
     path = hand_labels or opened.settings()["options"].get("hand_labels")
-    # Consistency with itself needs no labels, so it is told also where there are none
-    repeated = repeated_shares(opened, label_field, level)
-    if path is None and not repeated:
+    if path is None:
         raise OptionError(
-            f"nothing says how right the scorer of {label_field} is: give --hand-labels FILE, or "
-            "audit with --set retest=100."
+            f"nothing says how right the scorer of {label_field} is: give --hand-labels FILE."
         )
-    labels = path and read_hand_labels(str(path))
-    card = judge_card(opened, labels, label_field, by, level) if labels else None
+    card = judge_card(opened, read_hand_labels(str(path)), label_field, by, level)
 
     def plain(of: "AgreedShare") -> dict[str, float]:
         return {name: getattr(of, name) for name in ("value", "low", "high", "n")}
 
     facts: dict[str, Any] = {"field": label_field}
-    if card is not None:
-        facts |= {"labels": card.note, "agreement": plain(card.agreement)}
-        for name in ("recall", "precision"):
-            shares_of = getattr(card, name).items()
-            facts[name] = [{"group": g, "part": p} | plain(x) for (g, p), x in shares_of]
-        facts["kappa"] = {part: plain(x) for part, x in card.kappa.items()}
-        facts["sentences"] = card.sentences
-    facts["asked_again"] = [
-        {"source": source, "group": group, "form": form} | plain(x)
-        for (source, group), forms in repeated.items()
-        for form, x in forms.items()
-    ]
-    parts: list[show.Part] = []
+    facts |= {"labels": card.note, "agreement": plain(card.agreement)}
+    for name in ("recall", "precision"):
+        shares_of = getattr(card, name).items()
+        facts[name] = [{"group": g, "part": p} | plain(x) for (g, p), x in shares_of]
+    facts["kappa"] = {part: plain(x) for part, x in card.kappa.items()}
+    facts["sentences"] = card.sentences
 
     def shown(of: "AgreedShare") -> str:
         # NaN: too few to have an interval
         bounds = "" if of.low != of.low else f" ({100 * of.low:.0f}–{100 * of.high:.0f})"
         return f"{100 * of.value:.0f}{bounds} of {of.n:.0f}" if of.n else "–"
 
-    if card is not None:
-        parts.append(f"{card.field}: {card.note}; the same in {shown(card.agreement)}")
-        cells = [(*key, shown(card.recall[key]), shown(card.precision[key])) for key in card.recall]
-        parts.append((("people say", by or "", "found", "of what it says right"), cells))
-        parts += [f"kappa beyond chance: {_kappas(card.kappa)}", *card.sentences]
-    if repeated:
-        repeats = [
-            (a, b or "all", *(shown(of[x]) for x in FORMS)) for (a, b), of in repeated.items()
-        ]
-        parts.append((("asked again", "it said first", *FORMS), repeats))
+    parts: list[show.Part] = [f"{card.field}: {card.note}; the same in {shown(card.agreement)}"]
+    cells = [(*key, shown(card.recall[key]), shown(card.precision[key])) for key in card.recall]
+    parts.append((("people say", by or "", "found", "of what it says right"), cells))
+    parts += [f"kappa beyond chance: {_kappas(card.kappa)}", *card.sentences]
     show.give(format, facts, parts)

@@ -93,9 +93,7 @@ def matched(a: dict[Key, int], b: dict[Key, int]) -> Iterator[tuple[int, int]]:
             yield row, b[key]
 
 
-_NO_INSTRUMENT = {
-    *("seed", "draws", "permutations", "hand_labels", "labeler_samples", "factor", "retest")
-}
+_NO_INSTRUMENT = {*("seed", "draws", "permutations", "hand_labels", "labeler_samples", "factor")}
 """Options that change no value, or give data; factors are compared by what they say."""
 
 

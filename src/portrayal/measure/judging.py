@@ -7,14 +7,12 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from portrayal.annotate.group_labels import repeated_responses
 from portrayal.errors import DataError
 from portrayal.measure.corrected import labelled_texts
 from portrayal.measure.drawing import class_of_label, classes_of
 from portrayal.raters import HandTable
-from portrayal.reference.factors import load_factor
 from portrayal.run.directory import Run
-from portrayal.run.reading import read_chosen, read_prompts
+from portrayal.run.reading import read_prompts
 from portrayal.stats import infer_shares
 from portrayal.stats.tails import normal_sf
 from portrayal.types import BoolArray, FloatArray
@@ -184,38 +182,3 @@ def judge_card(
     return JudgeCard(
         field, table.note(field), agreement, recall, precision, kappa, tuple(sentences)
     )
-
-
-def repeated_shares(
-    run: Run, field: str, level: float = 0.95
-) -> dict[tuple[str, str], dict[str, AgreedShare]]:
-    """Return how far a model agrees with itself where it was asked about texts of a run again.
-
-    Parameters
-    ----------
-    run, field
-        An audited run, and a factor of it.
-    level
-        Of intervals, a fraction; they are clustered by prompt.
-
-    Returns
-    -------
-    dict
-        By source of the factor and what it said first ("" for all): how it was asked again (one of
-        `FORMS`), and the share of texts of which it says the same. Empty where nothing was.
-    """
-    factors = map(load_factor, run.settings()["options"].get("factor", ()))
-    rows = [row for f in factors if f.name == field for row in repeated_responses(run, f)]
-    texts = read_chosen(run.texts.parts(), ["text_id", "prompt_id"], {row[0] for row in rows})
-    prompt = {row["text_id"]: row["prompt_id"] for row in texts}
-    marks: dict[tuple[str, str, str], list[tuple[str, bool]]] = {}
-    for text_id, source, form, groups, same in rows:
-        for group in ("", *groups):
-            marks.setdefault((source, group, form), []).append((prompt[text_id], same))
-    shares: dict[tuple[str, str], dict[str, AgreedShare]] = {}
-    for (source, group, form), of_texts in sorted(marks.items()):
-        # By prompt, as answers to texts of one prompt are not independent.
-        prompts, agrees = (np.array(column) for column in zip(*of_texts, strict=True))
-        share = AgreedShare.of(agrees, np.ones(len(agrees)), prompts, level)
-        shares.setdefault((source, group), {})[form] = share
-    return shares

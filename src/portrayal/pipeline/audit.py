@@ -174,9 +174,7 @@ def _stages(
         tell(line)
     options = study.options(**config.options)  # checked by the study's own record
     readers: list[ModelReader | None] = [
-        group_labelling(
-            factors_of(options), options.factor_model, config.factor_settings, options.retest
-        ),
+        group_labelling(factors_of(options), options.factor_model, config.factor_settings),
         classifying_of(getattr(options, "classifier", ""), config.classifier_settings),
     ]
     # Studies of news or scores have no characters to label

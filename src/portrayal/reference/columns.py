@@ -1,16 +1,12 @@
-"""Which columns of a file of names hold names, groups and numbers: given, or seen in the data."""
+"""Which columns of a file of names hold names, groups and numbers: given, or told by headers."""
 
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
 
 from portrayal.errors import DataError, OptionError
 from portrayal.reference.shipped import read_toml
-
-FEW_GROUPS = 40
-"""Values that a column of groups has at most, where it is guessed."""
 
 
 def header_key(label: str) -> str:
@@ -39,7 +35,7 @@ def known_headers() -> Mapping[str, tuple[str, ...]]:
 
 @dataclass(frozen=True)
 class NameColumns:
-    """Columns of a file of names; what is None or empty is guessed.
+    """Columns of a file of names; what is None or empty is told by headers.
 
     Attributes
     ----------
@@ -99,114 +95,37 @@ class NameColumns:
         return (*single, *self.group, *self.groups, *self.where)
 
 
-@dataclass(frozen=True)
-class ColumnSummary:
-    """A column as the data show it.
+def find_columns(explicit: NameColumns, columns: Iterable[str], file: str) -> NameColumns:
+    """Return `explicit` with the columns that it leaves open, told by their headers.
 
-    Attributes
-    ----------
-    name
-        Its header.
-    filled, distinct
-        Cells that are not blank, and their distinct values.
-    numbers, letters
-        Whether nine in ten of them are numbers, and half of them hold letters.
-    unlike
-        Whether its numbers are neither shares nor counts: years, or ranks.
-    """
-
-    name: str
-    filled: int
-    distinct: int
-    numbers: bool
-    letters: bool
-    unlike: bool
-
-    @property
-    def key(self) -> str:
-        """Its header without case and signs."""
-        return header_key(self.name)
-
-
-def guess_columns(
-    explicit: NameColumns, columns: Iterable[ColumnSummary], file: str
-) -> NameColumns:
-    """Return `explicit` with the columns that it leaves open, seen in the data.
-
-    The name is under a known header, or else the column of letters with the most values. The group
-    of a long file is under a known header, or the only further column of letters with few values;
-    a column of sexes is the group where there is no other. Otherwise each further column of numbers
-    is a group.
+    A column of sexes is the group where no other is.
 
     Raises
     ------
     DataError
         When a named column is missing, or there are no names or no groups.
     """
-    summaries = {column.name: column for column in columns}
+    present = [*columns]
     for column in explicit.named:
-        if column not in summaries:
+        if column not in present:
             raise DataError(
                 f"{file}, line 1: expected a column {column!r}, which is named; found "
-                f"{', '.join(summaries)}."
+                f"{', '.join(present)}."
             )
     headers = known_headers()
-    free = {name: summary for name, summary in summaries.items() if name not in explicit.named}
-    letters = [name for name, summary in free.items() if summary.letters]
-    # Of the columns of words the names have the most different ones.
-    most = max(letters, key=lambda name: free[name].distinct, default=None)
-    name = explicit.name or first_of(free, headers["name"]) or most
+    free = [column for column in present if column not in explicit.named]
+    name = explicit.name or first_of(free, headers["name"])
     # Each column has one role: what is taken as names is no group
-    free.pop(name or "", None)
+    free = [column for column in free if column != name]
     count = explicit.count or first_of(free, headers["count"])
-    free.pop(count or "", None)
-    if name is None:
-        raise DataError(_expected(file, "a column of names (letters)", summaries))
-    group = explicit.group or (() if explicit.groups else _group_of(free, file))
-    groups = explicit.groups if explicit.groups or group else _groups_of(free)
-    if not group and not groups:
-        need = (
-            "a column 'name' and either a column that says the group or columns named after races "
-            "or other groups, with numbers"
-        )
-        raise DataError(_expected(file, need, summaries))
-    return NameColumns(name, count, group, groups, explicit.where)
-
-
-def _expected(file: str, need: str, columns: Mapping[str, Any]) -> str:
-    return (
-        f"{file}, line 1: expected {need}; found {', '.join(columns)}. Name yours: name=COLUMN, "
+    group = explicit.group
+    if not group and not explicit.groups:
+        group_column = first_of(free, (*headers["group"], *headers["sex"]))
+        group = (group_column,) if group_column else ()
+    if name and (group or explicit.groups):
+        return NameColumns(name, count, group, explicit.groups, explicit.where)
+    need = "a column 'name' and either a column that says the group or columns named after races"
+    raise DataError(
+        f"{file}, line 1: expected {need}; found {', '.join(present)}. Name yours: name=COLUMN, "
         "group=COLUMN or groups=A|B; see docs/name-tables.md."
     )
-
-
-def _group_of(free: Mapping[str, ColumnSummary], file: str) -> tuple[str, ...]:
-    """The column that says the group of a row."""
-    headers = known_headers()
-    few = {name: summary for name, summary in free.items() if summary.distinct <= FEW_GROUPS}
-    if column := first_of(few, headers["group"]):
-        return (column,)
-    barred = {*headers["sex"], *headers["rows"]}
-    # A group has several rows: words that hardly come twice say something else.
-    candidates = [
-        name
-        for name, summary in few.items()
-        if summary.letters and 2 * summary.distinct <= summary.filled and summary.key not in barred
-    ]
-    # Guessing between two would give a table of something else without a word
-    if len(candidates) > 1:
-        raise DataError(
-            f"{file}, line 1: expected one column that says the group; {' and '.join(candidates)} "
-            f"could each be it. Say which: group={candidates[0]}."
-        )
-    # A column of sexes is in many files of races: it is the group only where there is no other
-    sexes = [name for name, summary in free.items() if summary.key in headers["sex"]]
-    return tuple(candidates or ([] if _groups_of(free) else sexes[:1]))
-
-
-def _groups_of(free: Mapping[str, ColumnSummary]) -> tuple[str, ...]:
-    """The columns of a wide file that are groups."""
-    headers = known_headers()
-    barred = {*headers["rows"], *headers["sex"], *headers["count"]}
-    columns = [n for n, e in free.items() if e.numbers and e.key not in barred and not e.unlike]
-    return tuple(columns) if len(columns) > 1 else ()  # one column of numbers is a count

@@ -1,7 +1,7 @@
 """Factors: what people are grouped by, as data.
 
 A *factor* lists its groups, how a group is seen in texts (its *sources*: a column, words, names,
-references, codes, a model) and the shares of the groups in some population (its *baselines*). One
+references, a model) and the shares of the groups in some population (its *baselines*). One
 TOML file says all of it; a user's own file is read and checked as the shipped ones are.
 
 A lexicon counts mentions, not identities. Shares of a name's bearers describe these bearers, never
@@ -25,7 +25,6 @@ from portrayal.reference.datafile import (
     Keys,
     Line,
     Name,
-    Problems,
     Share,
     Term,
     Word,
@@ -39,9 +38,6 @@ EVERYWHERE = "all"
 T = TypeVar("T")
 _TOLERANCE = 0.005
 """How far rounded shares may sum from 1."""
-
-Several = Literal["split", "each", "apart"]
-"""How a text counts in which k groups are seen: 1/k for each, 1 for each, or for none of them."""
 
 
 def is_color(text: str) -> bool:
@@ -58,7 +54,6 @@ def spelling_key(spelling: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", spelling).casefold().split())
 
 
-_LOWER = Holds(reads=tuple[Word, ...], convert=lambda words: frozenset(map(str.casefold, words)))
 _FOLDED = Holds(
     reads=Mapping[str, tuple[Term, ...]],
     convert=lambda words: {group: frozenset(map(str.casefold, w)) for group, w in words.items()},
@@ -113,15 +108,12 @@ class Source:
     kind, name
         "column", "words", …; and what tells it from the factor's other sources (by default the
         kind).
-    several
-        How a text with several groups counts.
     note
         How to read what this source sees.
     """
 
     kind: str
     name: Line = ""
-    several: Several = "split"
     note: Line = ""
 
     def __post_init__(self) -> None:
@@ -130,24 +122,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CellSource(Source):
-    """Cells that say a group.
-
-    Attributes
-    ----------
-    values
-        Spellings → group, as `spelling_key` writes them; with keys, labels and `also` of groups.
-    none, unknown
-        Spellings of "no group", and of what is not known.
-    """
-
-    values: Annotated[Mapping[str, str], _BY_GROUP] = field(default_factory=dict)
-    none: Annotated[frozenset[str], _SPELLINGS] = frozenset()
-    unknown: Annotated[frozenset[str], _SPELLINGS] = frozenset()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ColumnSource(CellSource):
+class ColumnSource(Source):
     """A column of the texts.
 
     Attributes
@@ -156,10 +131,17 @@ class ColumnSource(CellSource):
         Its name.
     separators
         What stands between two values of one cell.
+    values
+        Spellings → group, as `spelling_key` writes them; with keys, labels and `also` of groups.
+    none, unknown
+        Spellings of "no group", and of what is not known.
     """
 
     kind: Literal["column"] = "column"
     column: Line
+    values: Annotated[Mapping[str, str], _BY_GROUP] = field(default_factory=dict)
+    none: Annotated[frozenset[str], _SPELLINGS] = frozenset()
+    unknown: Annotated[frozenset[str], _SPELLINGS] = frozenset()
     separators: Annotated[tuple[str, ...], KeyName("separator"), _ONE_OR_MORE] = ()
 
 
@@ -235,38 +217,15 @@ class ReferenceSource(Source):
     ----------
     words
         Group → words, in lower case without punctuation.
-    pairs_of
-        The factor whose groups the two people of a text are of, for a factor of pairs; or "".
-    among
-        Words in roles or relationship of a prompt that say that its people are such a pair.
     """
 
     kind: Literal["references"] = "references"
-    words: Annotated[Mapping[str, frozenset[str]], _FOLDED] = field(default_factory=dict)
-    pairs_of: Line = ""
-    among: Annotated[frozenset[str], _LOWER] = frozenset()
+    words: Annotated[Mapping[str, frozenset[str]], _FOLDED]
 
     @property
     def listed(self) -> Mapping[str, Collection[str]]:
         """Group → words."""
         return self.words
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CodeSource(CellSource):
-    """Answers of raters.
-
-    Attributes
-    ----------
-    asked
-        The field of their codebook.
-    file
-        Their answers (CSV: text_id, rater, field, value).
-    """
-
-    kind: Literal["codes"] = "codes"
-    asked: Annotated[Line, KeyName("field")]
-    file: Line = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -277,8 +236,6 @@ class ModelSource(Source):
     ----------
     question
         What it is asked; the labels of the groups, "none" and "unknown" are listed below it.
-    reworded
-        The question in other words, for texts that are asked about again; else the same.
     unit
         Whether it is asked of each text or of each person in it.
     answer
@@ -287,7 +244,6 @@ class ModelSource(Source):
 
     kind: Literal["model"] = "model"
     question: Line
-    reworded: Line = ""
     unit: Literal["text", "person"] = "text"
     answer: Literal["one", "several"] = "one"
 
@@ -342,7 +298,7 @@ class FactorBaseline:
         return self.shares.get(self.also.get(value, value)) or None
 
 
-_AnySource = ColumnSource | WordSource | NameSource | ReferenceSource | CodeSource | ModelSource
+_AnySource = ColumnSource | WordSource | NameSource | ReferenceSource | ModelSource
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -375,7 +331,7 @@ class Factor:
     source: Line = ""
     language: Line = ""
     groups: tuple[Group, ...]
-    sources: Annotated[tuple[Source, ...], Holds(reads=tuple[_AnySource, ...])]
+    sources: Annotated[tuple[Source, ...], Holds(reads=tuple[_AnySource, ...])] = ()
     baselines: Annotated[tuple[FactorBaseline, ...], Holds(reads=tuple[_BaselineTable, ...])] = ()
     also: tuple[Word, ...] = ()
     rest: tuple[Word, ...] = ()
@@ -406,8 +362,7 @@ class Factor:
     def files(self) -> tuple[str, ...]:
         """Files beside its own that its sources read."""
         tables = (source.table for source in self.sources if isinstance(source, NameSource))
-        codes = (source.file for source in self.sources if isinstance(source, CodeSource))
-        return tuple(path for path in (*tables, *codes) if path and Path(path).exists())
+        return tuple(path for path in tables if path and Path(path).exists())
 
     def said(self, context: str) -> dict[str, str]:
         """How sentences or tables name each group there, by its key; its label by default."""
@@ -498,47 +453,38 @@ def _read(_: str, file: DataFile) -> Factor:
     factor = file.record(Factor, path=path, digest=file.digest)
     if not factor.groups:
         raise file.wrong(("groups",), "expected at least one group, headed [groups.NAME].")
-    if not factor.sources:
+    # Couples, which ship, are read by the measures of stories alone
+    if not factor.sources and file.path is not None:
         raise file.wrong(("sources",), "expected at least one source, headed [[sources]].")
-    problems = Problems()
     spellings: dict[str, str] = {}
     for group in factor.groups:
         place: Keys = ("groups", group.key)
         also = [((*place, "also", i), spelling) for i, spelling in enumerate(group.also)]
         for keys, spelling in [(place, group.key), ((*place, "label"), group.label), *also]:
-            with problems.noted():
-                _hold(file, keys, spelling, group.key, spellings)
-    sources = []
-    for i, source in enumerate(factor.sources):
-        with problems.noted():
-            sources.append(_checked_source(file, ("sources", i), source, factor, spellings))
-    with problems.noted():
-        file.differ(("sources",), [source.name for source in factor.sources])
+            _hold(file, keys, spelling, group.key, spellings)
+    sources = tuple(
+        _checked_source(file, ("sources", i), source, factor, spellings)
+        for i, source in enumerate(factor.sources)
+    )
+    file.differ(("sources",), [source.name for source in factor.sources])
     several = any(isinstance(e, ModelSource) and e.answer == "several" for e in factor.sources)
     words = [e.listed for e in factor.sources if isinstance(e, (WordSource, ReferenceSource))]
-    paired = any(getattr(source, "pairs_of", "") for source in factor.sources)
     # A group without words is an oversight only where words are the only way to see one
-    by_words = len(words) == len(factor.sources) and not paired
+    by_words = 0 < len(words) == len(factor.sources)
     for group in factor.groups:
         place = ("groups", group.key)
-        with problems.noted():
-            if several and ";" in group.label:
-                message = f"semicolons part the labels of an answer; {group.label!r} has one."
-                raise file.wrong(place, message)
-            if by_words and not any(group.key in keys for keys in words):
-                raise file.wrong(place, "the group is empty: no source lists a word for it.")
-    group_keys = ", ".join(factor.keys)
-    for key in (name for name in factor.exchange if name not in factor.keys):
-        with problems.noted():
-            raise file.wrong(("exchange", key), f"no group is called so; there are {group_keys}.")
-    baselines = []
-    for i in range(len(factor.baselines)):
-        with problems.noted():
-            baselines.append(_checked_baseline(file, ("baselines", i), factor))
-    with problems.noted():
-        file.differ(("baselines",), [baseline.name for baseline in factor.baselines])
-    problems.tell()
-    return replace(factor, sources=tuple(sources), baselines=tuple(baselines))
+        if several and ";" in group.label:
+            message = f"semicolons part the labels of an answer; {group.label!r} has one."
+            raise file.wrong(place, message)
+        if by_words and not any(group.key in keys for keys in words):
+            raise file.wrong(place, "the group is empty: no source lists a word for it.")
+    for key in factor.exchange:
+        _known_group(file, ("exchange", key), key, factor)
+    baselines = tuple(
+        _checked_baseline(file, ("baselines", i), factor) for i in range(len(factor.baselines))
+    )
+    file.differ(("baselines",), [baseline.name for baseline in factor.baselines])
+    return replace(factor, sources=sources, baselines=baselines)
 
 
 _FACTORS = Catalogue("a factor", data_file("factors"), _read)
@@ -565,26 +511,27 @@ def _checked_source(
 ) -> Source:
     """A source whose words, names and values are of the factor's groups, each of one."""
     table = file.at(place)
-    values, problems = dict(spellings), Problems()
+    values = dict(spellings)
     for key in ("words", "names", "spellings", "values"):
         # Cells are read by labels as well, so that a value may not mean another group than a label.
         group_of = values if key == "values" else {}
         for group, words in table.get(key, {}).items():
             keys: Keys = (*place, key, group)
-            with problems.noted():
-                _known_group(file, keys, group, factor)
-                if not words and key != "values":
-                    raise file.wrong(keys, f"the group {group!r} is empty; list at least one.")
+            _known_group(file, keys, group, factor)
+            if not words and key != "values":
+                raise file.wrong(keys, f"the group {group!r} is empty; list at least one.")
             for i, word in enumerate(words):
-                with problems.noted():
-                    _hold(file, (*keys, i), word, group, group_of)
-    problems.tell()
-    if isinstance(source, CellSource):
-        source = _checked_cells(file, place, source, values)
+                _hold(file, (*keys, i), word, group, group_of)
+    if isinstance(source, ColumnSource):
+        for key in ("none", "unknown"):
+            for i, spelling in enumerate(table.get(key, ())):
+                if group := values.get(spelling_key(spelling)):
+                    raise file.wrong(
+                        (*place, key, i), f"{spelling!r} stands for the group {group!r} already."
+                    )
+        return replace(source, values=values)
     if isinstance(source, WordSource):
         return _checked_words(file, place, source, factor)
-    if isinstance(source, ReferenceSource) and not source.pairs_of and "words" not in table:
-        raise file.wrong(place, "the key 'words' is missing.")
     if isinstance(source, NameSource):
         if bool(source.table) == bool(source.names):
             raise file.wrong(place, "expected either the key 'table' or the key 'names'.")
@@ -617,21 +564,6 @@ def _checked_words(file: DataFile, place: Keys, source: WordSource, factor: Fact
             raise file.wrong((*place, "as_written", i), f"{word!r} is none of the words.")
     # a word that is listed twice counts once
     return replace(source, words={g: tuple(dict.fromkeys(w)) for g, w in source.words.items()})
-
-
-def _checked_cells(
-    file: DataFile, place: Keys, source: CellSource, values: Mapping[str, str]
-) -> Source:
-    for key in ("none", "unknown"):
-        for i, spelling in enumerate(file.at(place).get(key, ())):
-            if group := values.get(spelling_key(spelling)):
-                raise file.wrong(
-                    (*place, key, i), f"{spelling!r} stands for the group {group!r} already."
-                )
-    source = replace(source, values=values)
-    if isinstance(source, CodeSource) and source.file:
-        return replace(source, file=file.beside((*place, "file"), source.file))
-    return source
 
 
 def _checked_baseline(file: DataFile, place: Keys, factor: Factor) -> FactorBaseline:

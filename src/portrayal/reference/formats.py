@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from portrayal.errors import DataError
 from portrayal.reference.columns import (
-    ColumnSummary,
     NameColumns,
+    find_columns,
     first_of,
-    guess_columns,
     header_key,
     known_headers,
 )
@@ -236,94 +235,12 @@ def shares_of(
     return list(rows), total, table[:, :-1] / np.where(total > 0, total, 1.0)[:, None], groups
 
 
-_FIRST_NAME, _RACE = 4, 20
-_COUNTY = re.compile(r"[A-Za-z]{3}")
-
-
-def is_extract(path: Path) -> bool:
-    """Tell whether `path` is a folder of county files, or one such file."""
-    if path.is_dir():
-        return bool(_county_files(path))
-    if path.suffix.lower() != ".txt":
-        return False
-    # Latin-1 reads whatever bytes there are, and separators are the same in it.
-    with path.open(encoding="latin-1") as lines:
-        fields = lines.readline().split("\t")
-    return len(fields) > _RACE and _COUNTY.fullmatch(fields[0]) is not None
-
-
-def read_extract(path: Path) -> tuple[Cells, tuple[str, ...]]:
-    """Count the voters of county files by name and race, streaming; also say what was skipped.
-
-    Raises
-    ------
-    DataError
-        If one of the files has another layout.
-    """
-    files = _county_files(path) if path.is_dir() else [path]
-    strange = [file.name for file in files if not is_extract(file)]
-    if strange:
-        raise DataError(
-            f"{path}: expected county files of a voter extract (38 tab-separated fields, no "
-            f"header); {', '.join(strange[:3])} has another layout. Move it elsewhere."
-        )
-    skipped: list[int] = []
-    parts = [_count(file, skipped) for file in files]
-    notes = (f"{len(skipped):,} lines with too few or too many fields left out",) if skipped else ()
-    # Add up the counts of several files
-    import pyarrow as pa
-
-    table = pa.concat_tables(parts).rename_columns(["name", "race", "people"])
-    table = table.group_by(["name", "race"]).aggregate([("people", "sum")])
-    return Cells(*(table[name].to_pylist() for name in ("name", "race", "people_sum"))), notes
-
-
-def _count(file: Path, skipped: list[int]) -> Any:
-    """Return a table of name, race and people from one county file."""
-    import pyarrow as pa
-    from pyarrow import csv
-
-    def skip(row: Any) -> str:
-        skipped.append(row.actual_columns)
-        return "skip"
-
-    name, race = f"f{_FIRST_NAME}", f"f{_RACE}"
-    reader = csv.open_csv(
-        file,
-        read_options=csv.ReadOptions(
-            autogenerate_column_names=True, encoding="latin-1", block_size=1 << 24
-        ),
-        parse_options=csv.ParseOptions(
-            # No quoting: a name with a single quotation mark would swallow the lines after it
-            delimiter="\t",
-            quote_char=False,
-            invalid_row_handler=skip,
-            newlines_in_values=False,
-        ),
-        convert_options=csv.ConvertOptions(
-            include_columns=[name, race], column_types={name: pa.string(), race: pa.string()}
-        ),
-    )
-    cells = [
-        # Counted batch by batch, as millions of voters need not be in memory at once
-        pa.Table.from_batches([batch]).group_by([name, race]).aggregate([([], "count_all")])
-        for batch in reader
-    ]
-    counted = pa.concat_tables(cells).rename_columns(["name", "race", "people"])
-    return counted.group_by(["name", "race"]).aggregate([("people", "sum")])
-
-
-def _county_files(folder: Path) -> list[Path]:
-    return sorted(file for file in folder.rglob("*.txt") if file.is_file())
-
-
 _TABS = {".tsv", ".tab", ".txt"}
 _PACKED = {".gz", ".zst"}
 _HINTS = {
     ".xlsx": "Save the sheet as CSV.",
     ".xls": "Save the sheet as CSV.",
-    ".7z": "Unpack it and give the folder.",
-    ".zip": "Unpack it and give the file or folder.",
+    ".zip": "Unpack it and give the file.",
     ".rdata": "Save the table as CSV from R.",
     ".rds": "Save the table as CSV from R.",
 }
@@ -360,19 +277,15 @@ def read_shipped(file: str) -> RawTable:
 
 
 def read_table(path: Path, columns: NameColumns | None = None) -> RawTable:
-    """Read a table of the user's own, or a Florida voter extract, by what is in it.
+    """Read a table of the user's own, by what is in it.
 
-    Columns that `columns` leaves open are guessed from headers and data.
+    Columns that `columns` leaves open are told by their headers.
 
     Raises
     ------
     DataError
         If the file is of no known format, or its numbers are not shares, percentages or counts.
     """
-    if is_extract(path):
-        cells, notes = read_extract(path)
-        source = "Florida voter registration extract"
-        return RawTable(*shares_of(cells, path), "voter extract", source, notes=notes)
     import duckdb
 
     with duckdb.connect() as connection:
@@ -395,8 +308,8 @@ def _open(connection: Any, path: Path) -> Any:
     if path.is_dir() or (kind != ".csv" and kind not in _TABS):
         hint = _HINTS.get(kind, "See docs/name-tables.md for the formats.")
         raise DataError(
-            f"{path}: expected a name table (.csv, .tsv, .tab, .txt or .parquet, .gz too) or the "
-            f"folder of a Florida voter extract; found {'a folder' if path.is_dir() else kind!r}. "
+            f"{path}: expected a name table (.csv, .tsv, .tab, .txt or .parquet, .gz too); "
+            f"found {'a folder' if path.is_dir() else kind!r}. "
             f"{hint}"
         )
     delimiter = {"delimiter": "\t"} if kind in _TABS else {}
@@ -406,8 +319,6 @@ def _open(connection: Any, path: Path) -> Any:
 
 _LINE = "portrayal line"
 """Column that numbers the rows of a file as read, from 1."""
-_SAMPLE = 100_000
-"""Rows by which columns are guessed."""
 
 
 def _read_columns(relation: Any, path: Path, explicit: NameColumns) -> RawTable:
@@ -422,45 +333,14 @@ def _read_columns(relation: Any, path: Path, explicit: NameColumns) -> RawTable:
                 raise DataError(f"{path}: columns {', '.join(same)} all name {group}; keep one.")
         request, labels = replace(explicit, groups=tuple(raced)), raced
     else:
-        request = explicit
-        labels = {column: race_group(column) or _label(column) for column in columns}
-        labels |= {column: _label(column) for column in explicit.groups}
-    roles = guess_columns(request, _seen(relation), str(path))
+        request, labels = explicit, {column: _label(column) for column in explicit.groups}
+    roles = find_columns(request, relation.columns, str(path))
     rows = relation.project(f"*, row_number() OVER () AS {_quote(_LINE)}")
     for column, value in roles.where.items():
         rows = rows.filter(_condition(column, value))
     if roles.groups:
         return _read_wide(rows, path, roles, labels)
     return _read_long(rows, path, roles, by_user=bool(explicit.group))
-
-
-def _seen(relation: Any) -> list[ColumnSummary]:
-    """What the first rows show of each column."""
-    cells, columns = relation.limit(_SAMPLE), list(relation.columns)
-    queries = []
-    for column in columns:
-        text = f"nullif(trim({_quote(column)}::VARCHAR), '')"
-        number = f"try_cast({text} AS DOUBLE)"
-        queries.append(
-            f"[count({text}), count({number}), "
-            f"count(*) FILTER (regexp_matches({text}, '[[:alpha:]]|[^[:ascii:]]')), "
-            f"approx_count_distinct({text}), coalesce(min({number}), 0), "
-            f"coalesce(max({number}), 0), "
-            f"count(*) FILTER ({number} <> round({number}))]::DOUBLE[]"
-        )
-    selection = ", ".join(f"{query} AS c{k}" for k, query in enumerate(queries))
-    counts = cells.aggregate(selection).fetchall()[0]
-    columns_seen = []
-    for column, counted in zip(columns, counts, strict=True):
-        n, numbers, letters, distinct, low, high, broken = counted
-        # Years, and ranks from 1 to n, are numbers that count nobody.
-        years = not broken and low >= 1700 and high <= 2100
-        ranks = not broken and n > 20 and low == 1 and high == n
-        kind = {"numbers": numbers >= n * 0.9 > 0, "letters": letters >= n * 0.5 > 0}
-        columns_seen.append(
-            ColumnSummary(column, int(n), int(distinct), unlike=years or ranks, **kind)
-        )
-    return columns_seen
 
 
 def _condition(column: str, value: str) -> str:

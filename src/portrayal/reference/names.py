@@ -133,17 +133,17 @@ def name_table(
     min_count: int | None = None,
     columns: Sequence[str] = (),
 ) -> NameTable:
-    """Return a registered name table, or read one from a file or folder.
+    """Return a registered name table, or read one from a file.
 
     Parameters
     ----------
     spec
-        A name from `name_tables()`, a DataFrame, or a path: a CSV or Parquet table, or the folder
-        of a Florida voter extract. See docs/name-tables.md for the formats.
+        A name from `name_tables()`, a DataFrame, or the path of a CSV or Parquet table. See
+        docs/name-tables.md for the formats.
     min_count
         Leave out names with fewer bearers. Default: a registered table's own, 30 for a file.
     columns
-        What columns of a file hold, where it is not as guessed: "FIELD=COLUMN" for name, count,
+        What columns of a file hold, where headers do not tell: "FIELD=COLUMN" for name, count,
         group (of a long file) and groups (of a wide file, joined by "|"); "COLUMN=VALUE" keeps only
         such rows ("year=1980-2000").
 
@@ -183,12 +183,10 @@ def name_table(
     if not path.exists():
         raise UnknownNameError(
             f"{str(spec)!r} is neither a registered name table ({', '.join(name_tables())}) nor a "
-            "file or folder that exists. Name one of them, or give the path of your own table."
+            "file that exists. Name one of them, or give the path of your own table."
         )
-    # Size and time of every file, so that a changed one is read again.
-    members = sorted(path.rglob("*")) if path.is_dir() else [path]
-    stats = [(member, member.stat()) for member in members]
-    state = tuple((str(member), stat.st_size, stat.st_mtime_ns) for member, stat in stats)
+    # Its size and time, so that a changed file is read again.
+    state = path.stat().st_size, path.stat().st_mtime_ns
     return _from_path(path.resolve(), min_count, tuple(columns), state)
 
 

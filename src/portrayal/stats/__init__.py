@@ -7,7 +7,6 @@ undefined (never 0, never a warning), and raises ValueError for numbers that can
 
 from portrayal.stats._arguments import divide
 from portrayal.stats.association import (
-    fisher_p,
     within_lifts,
 )
 from portrayal.stats.blocks import (
@@ -86,7 +85,6 @@ __all__ = [
     "exact_test",
     "expanded_percentile",
     "fair_naming",
-    "fisher_p",
     "holm",
     "infer_contrasts",
     "infer_differences",

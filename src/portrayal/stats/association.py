@@ -56,7 +56,6 @@ from portrayal.stats.design_effect import (
     ratio_evidence,
 )
 from portrayal.stats.p_values import inverted_toward_null
-from portrayal.stats.proportions import chance_p, count_by_chance
 from portrayal.stats.tails import pearson3_sf
 from portrayal.types import BoolArray, FloatArray
 
@@ -394,50 +393,3 @@ def _reason(counts: PairCounts, more: list[tuple[BoolArray, str]]) -> npt.NDArra
     all_units = (group >= total) | (attribute >= total)
     checks = [(group <= 0, NO_UNITS), (attribute <= 0, NO_ATTRIBUTE), (all_units, ALL_UNITS), *more]
     return np.select([fails for fails, _ in checks], [reason for _, reason in checks], default="")
-
-
-def fisher_p(
-    both: npt.ArrayLike, group: npt.ArrayLike, attribute: npt.ArrayLike, total: npt.ArrayLike
-) -> FloatArray:
-    """Two-sided p of Fisher's exact test, for which all texts are independent.
-
-    That is how tables of attributes and groups are usually tested, and far too sure of itself where
-    texts share prompts: it stands beside the clustered test, not for it.
-
-    Parameters
-    ----------
-    both, group, attribute, total
-        Whole counts, one shape: texts with both, of the group, with the attribute, in all.
-
-    Returns
-    -------
-    p
-        Sum of the probabilities of all tables, margins fixed, that are no more probable than the
-        observed one. 1 where a margin is empty.
-
-    Raises
-    ------
-    ValueError
-        For counts that are no whole numbers, or cannot be.
-
-    References
-    ----------
-    Fisher (1935), The logic of inductive inference.
-
-    Examples
-    --------
-    >>> float(fisher_p(8, 10, 10, 20).round(4))
-    0.023
-    """
-    cells = np.broadcast_arrays(
-        *(np.asarray(x, np.float64) for x in (both, group, attribute, total))
-    )
-    if any(bool(np.any(cell != np.rint(cell))) for cell in cells):
-        raise ValueError("Fisher's exact test needs whole numbers of texts.")
-    flat = [cell.ravel() for cell in cells]
-    PairCounts(*(cell[np.newaxis] for cell in flat))  # refuses counts that cannot be
-    p = [
-        chance_p(x, *count_by_chance(n, a, g))
-        for x, g, a, n in np.stack(flat).T.astype(int).tolist()
-    ]
-    return np.array(p, dtype=np.float64).reshape(cells[0].shape)

@@ -45,29 +45,6 @@ def benjamini_hochberg(p: npt.ArrayLike) -> FloatArray:
     >>> benjamini_hochberg([0.01, 0.02, 0.9])
     array([0.03, 0.03, 0.9 ])
     """
-    return _step_up(p, dependent=False)
-
-
-def benjamini_yekutieli(p: npt.ArrayLike) -> FloatArray:
-    """Benjamini–Yekutieli q-values of one family of tests, whatever their dependence.
-
-    Parameters, result and errors as `benjamini_hochberg`, whose q-values are multiplied by
-    1 + 1/2 + … + 1/m for m tests.
-
-    References
-    ----------
-    Benjamini & Yekutieli (2001), The control of the false discovery rate in multiple testing under
-    dependency, theorem 1.3.
-
-    Examples
-    --------
-    >>> benjamini_yekutieli([0.01, 0.02, 0.9]).round(4)
-    array([0.055, 0.055, 1.   ])
-    """
-    return _step_up(p, dependent=True)
-
-
-def _step_up(p: npt.ArrayLike, *, dependent: bool) -> FloatArray:
     values = np.asarray(p, dtype=np.float64)
     if np.any((values < 0) | (values > 1)):
         raise ValueError("p-values must lie between 0 and 1.")
@@ -76,10 +53,7 @@ def _step_up(p: npt.ArrayLike, *, dependent: bool) -> FloatArray:
     q = np.full(values.shape, np.nan)
     if np.any(present):
         order = np.argsort(values[present])
-        rank = np.arange(1, order.size + 1)
-        scaled = values[present][order] * order.size / rank
-        if dependent:
-            scaled = scaled * np.sum(1.0 / rank)
+        scaled = values[present][order] * order.size / np.arange(1, order.size + 1)
         # From the largest p down, so that a smaller p never has a larger q
         smallest = np.minimum.accumulate(scaled[::-1])[::-1]
         q[present] = np.minimum(1.0, smallest)[np.argsort(order)]

@@ -50,8 +50,6 @@ class Options:
         that ship, or TOML files (`portrayal.reference.load_factor`).
     factor_model
         The language model that labels texts for factors with a source of the kind "model".
-    retest
-        How many of its questions are asked again, to see how far it agrees with itself.
     locale
         A locale that ships, or a folder of one's own (`portrayal.reference.locales`), whose words
         people are read with.
@@ -86,9 +84,6 @@ class Options:
     )
     factor_model: str | None = option(
         None, "Model that labels for a factor with a source of the kind model: SERVICE:MODEL."
-    )
-    retest: int = option(
-        0, "Questions that --factor-model is asked again, drawn at random.", rare=True
     )
     locale: str | None = option(
         None, "Language and country of the texts: a name, or a folder of data (docs/locales.md)."

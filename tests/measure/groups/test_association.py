@@ -106,7 +106,7 @@ words = { path = ["path", "day"], walk = ["walk"] }
 
 
 def test_factors_of_a_run_are_crossed_as_a_plain_recount_has_it(tmp_path: Path) -> None:
-    (tmp_path / "faith.toml").write_text(FACTOR.format(several="split"), encoding="utf-8")
+    (tmp_path / "faith.toml").write_text(FACTOR, encoding="utf-8")
     (tmp_path / "size.toml").write_text(SIZE, encoding="utf-8")
     texts = rows()
     run = portrayal.audit(

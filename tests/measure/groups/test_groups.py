@@ -26,15 +26,14 @@ kind = "column"
 name = "label"
 column = "faith"
 separator = ";"
-several = "{several}"
 none = ["neither"]
 [[sources]]
 kind = "words"
-words = {{ sun = ["sunny"], moon = ["moonlit"] }}
+words = { sun = ["sunny"], moon = ["moonlit"] }
 [[baselines]]
 name = "here"
 source = "counted"
-shares = {{ sun = 0.5, moon = 0.25, star = 0.25 }}
+shares = { sun = 0.5, moon = 0.25, star = 0.25 }
 [[baselines]]
 name = "by-domain"
 stratum = "domain"
@@ -62,9 +61,9 @@ def rows() -> list[dict[str, str]]:
     ]
 
 
-def audited(folder: Path, several: str = "split", texts: Any = None, **more: Any) -> Run:
+def audited(folder: Path, texts: Any = None, **more: Any) -> Run:
     path = folder / "faith.toml"
-    path.write_text(FACTOR.format(several=several), encoding="utf-8")
+    path.write_text(FACTOR, encoding="utf-8")
     return portrayal.audit(
         "laissez-faire",
         texts=rows() if texts is None else texts,
@@ -125,20 +124,6 @@ def test_shares_are_those_of_a_plain_recount(run: Run, group: str, model: str) -
     assert share.exclusions["text whose group is not known"] == unknown
 
 
-def test_several_groups_count_as_the_factor_says(tmp_path: Path) -> None:
-    listed = cells()
-    named = [set(cell.split(";")) & {"sun", "moon", "star"} for cell in listed]
-    (tmp_path / "e").mkdir()
-    each = of(audited(tmp_path / "e", "each"), "group_share.v1", "sun", seen_by="label")
-    decided = [groups for groups in named if groups]
-    assert each.value == pytest.approx(sum("sun" in g for g in decided) / len(decided))
-    (tmp_path / "a").mkdir()
-    apart = of(audited(tmp_path / "a", "apart"), "group_share.v1", "sun", seen_by="label")
-    single = [groups for groups in named if len(groups) == 1]
-    assert apart.value == pytest.approx(sum("sun" in g for g in single) / len(single))
-    assert apart.exclusions["text with several groups"] == sum(len(g) == 2 for g in named)
-
-
 def test_texts_that_show_a_group(run: Run) -> None:
     texts = [row["text"] for row in rows()]
     readable = [text for text in texts if text]
@@ -190,9 +175,8 @@ def test_a_label_counts_where_the_words_of_a_text_are_missing(tmp_path: Path) ->
 
 def test_a_factor_that_nothing_shows_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "only.toml"
-    text = FACTOR.format(several="split")
-    start, end = text.index('[[sources]]\nkind = "words"'), text.index("[[baselines]]")
-    path.write_text(text[:start] + text[end:], encoding="utf-8")
+    start, end = FACTOR.index('[[sources]]\nkind = "words"'), FACTOR.index("[[baselines]]")
+    path.write_text(FACTOR[:start] + FACTOR[end:], encoding="utf-8")
     bare = [{k: v for k, v in row.items() if k != "faith"} for row in rows()]
     with pytest.raises(OptionError, match=r"nothing shows the factor faith: .*'faith'"):
         portrayal.audit(

@@ -14,7 +14,6 @@ from portrayal.collect.tables import label, story
 from portrayal.errors import OptionError
 from portrayal.measure.cues.search import WINDOW
 from portrayal.reference.factors import (
-    CodeSource,
     ColumnSource,
     Factor,
     Source,
@@ -80,7 +79,7 @@ class GroupObservations:
 def observed_groups(
     path: Tabular, factors: Sequence[str], columns: Mapping[str, str] | None = None
 ) -> tuple[list[GroupObservations], list[GroupMention]]:
-    """Return which groups texts show by the words, columns and codes of factors, and where.
+    """Return which groups texts show by the words and columns of factors, and where.
 
     Parameters
     ----------
@@ -99,7 +98,7 @@ def observed_groups(
     Raises
     ------
     OptionError
-        When no factor has words, a column or codes that texts can show.
+        When no factor has words or a column that texts can show.
     DataError, UnknownNameError
         When the file or a factor cannot be read.
     """
@@ -109,14 +108,14 @@ def observed_groups(
     observed = [
         (number, GroupObservations(factor, text_source))
         for number, (factor, text_source) in enumerate(text_sources(read))
-        if isinstance(text_source, (WordSource, CodeSource))
+        if isinstance(text_source, WordSource)
         or (isinstance(text_source, ColumnSource) and text_source.column in source.columns)
     ]
     if not observed:
         kinds = sorted({any_source.kind for factor in read for any_source in factor.sources})
         raise OptionError(
             f"{', '.join(factor.name for factor in read)}: nothing to look for in {source.name}. "
-            f"Expected words, codes or a column of the file; its sources are {', '.join(kinds)}."
+            f"Expected words or a column of the file; its sources are {', '.join(kinds)}."
         )
     names = map_columns(_FIELDS, source.columns, columns=columns, file=source.name)
     looked_at = sorted({getattr(one.source, "column", "") for _, one in observed} - {""})

@@ -1,8 +1,6 @@
-"""Association: which attribute goes with which group, prompts as clusters, Fisher's test beside.
+"""Association: which attribute goes with which group, prompts as clusters.
 
-Groups and attributes are those of any two factors, or of a factor and a stratum of the prompts. The
-usual practice is Fisher's exact test of each cell with Benjamini and Yekutieli's correction, texts
-taken as independent; how many of its findings outlive the clustering is an estimate of its own.
+Groups and attributes are those of any two factors, or of a factor and a stratum of the prompts.
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,10 +29,9 @@ from portrayal.measure.scope import Scope
 from portrayal.measure.scored import ScoredUnits
 from portrayal.records import ALL, Estimate, Null, Status, Test
 from portrayal.registry import Component
-from portrayal.stats import divide, fisher_p
+from portrayal.stats import divide
 from portrayal.stats.association import PairCounts, infer_lifts
 from portrayal.stats.clustered import Clustered
-from portrayal.stats.p_values import benjamini_yekutieli
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 WITHIN = "texts exchanged within prompts; t over prompts; the larger p"
@@ -193,17 +190,12 @@ def _of_stratum(
     of_column = [(one, pair) for one in crossed for pair in one.pairs]
     counts = PairCounts(*np.concatenate([one.sums(stratum, codes) for one in crossed], axis=2))
     both, group, attribute, total = counts.sums
-    # Fisher's p of what never occurs is 1, and would count among the tests that are adjusted.
-    fisher = np.where((group > 0) & (attribute > 0), fisher_p(*counts.sums), np.nan)
     lifts = infer_lifts(counts, scope.level)
     numbers = {
         "within_prompts": lifts.within.astype(np.float64),
         "texts": both,
         "of_group": group,
         "of_attribute": attribute,
-        "fisher_p": fisher,
-        # Pairs share their texts, so their tests may depend on each other in any direction.
-        "fisher_q": benjamini_yekutieli(fisher),
         "overall": lifts.overall,
         "by_prompts": lifts.by_prompts,
         "share": divide(both, group),

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.annotate.group_labels import NONE, SEVERAL, STATUSES, UNKNOWN, UNREAD
+from portrayal.annotate.group_labels import NONE, STATUSES, UNKNOWN, UNREAD
 from portrayal.measure.clustered import GroupSums, estimates_of
 from portrayal.measure.corrected import HandSums
 from portrayal.measure.groups.texts import TEXT, GroupStratum, GroupTexts, GroupUnits
@@ -111,8 +111,8 @@ def _of_stratum(
     expected = np.where(by_name, units.population / starred, 1.0)
 
     def over(i: int) -> dict[str, Any]:
-        undefined = units.no_baseline or None
-        if undefined is None and np.isnan(starred[i]):
+        undefined = None
+        if np.isnan(starred[i]):
             undefined = f"the baseline {baseline.name} gives no share for {keys[i]}"
         # Names read with errors: without any difference the ratio is r0, not 1
         r0, count = float(expected[i]), float(sums.upper[:, i].sum())
@@ -138,14 +138,10 @@ def _exclusions(units: GroupUnits, inside: BoolArray) -> tuple[int, dict[str, in
     count = units.rows.count[inside]
     by_status = np.bincount(units.status[inside], count, len(STATUSES))
     words = {
-        SEVERAL: f"{units.unit} with several groups",
         NONE: f"{units.unit} with no group",
         UNKNOWN: f"{units.unit} whose group is not known",
         UNREAD: "refused, empty or failed",
     }
-    # Otherwise a text with several groups counts, and is no exclusion
-    if units.source.several != "apart":
-        del words[SEVERAL]
     exclusions = {word: by_status[STATUSES.index(status)] for status, word in words.items()}
     reasons = np.array(units.reasons, dtype=object)[inside]
     for reason in sorted({*reasons} - {""}):
@@ -204,7 +200,7 @@ GROUP_SHARE = _component(
     "group_share.v1",
     summary="Which share a group has among the texts whose group is seen.",
     unit="text",
-    range="0 to 1; the shares of a factor sum to 1 where texts with several groups are split",
+    range="0 to 1; the shares of a factor sum to 1",
     undefined_when="no text shows any group, or the source lists nothing of this one",
     equation="Σ w / n over texts that show a group: w is 1, or 1/k where a text shows k groups",
     title="Share of texts",

@@ -3,10 +3,8 @@
 Equal units of one prompt and model are one row with their number; measures read sums by prompt.
 """
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -32,7 +30,6 @@ from portrayal.reference.factors import (
     ReferenceSource,
     Source,
     WordSource,
-    load_factor,
 )
 from portrayal.reference.matching import name_key
 from portrayal.run.directory import Run
@@ -41,8 +38,6 @@ from portrayal.run.stages import Stage
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 TEXT, PERSON = "text", "person"
-_PLACES = 60
-"""Strata at most that several strata are crossed to."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,8 +80,8 @@ class GroupUnits:
     rows
         Prompt, model and number of the units of each row.
     weight
-        Part of a unit that counts for each group, shape (n, k): as the source says where a unit has
-        several, and of a name the shares of its bearers.
+        Part of a unit that counts for each group, shape (n, k): 1/k where a unit has k groups, and
+        of a name the shares of its bearers.
     mentions
         How often a unit mentions each group, shape (n, k); above 0 where it shows the group at all.
     status
@@ -98,8 +93,6 @@ class GroupUnits:
     population
         Share of each group among the bearers of the name table, shape (k,); NaN where it is not
         known, or no names were read.
-    no_baseline
-        Why no baseline says anything of these units; "" where baselines do.
     """
 
     factor: Factor
@@ -112,7 +105,6 @@ class GroupUnits:
     reasons: Sequence[str]
     visible: BoolArray
     population: FloatArray
-    no_baseline: str = ""
 
     @property
     def name(self) -> str:
@@ -142,8 +134,7 @@ class GroupUnits:
     @property
     def decided(self) -> BoolArray:
         """Whether a unit has a group that counts, shape (n,)."""
-        # Kept apart, a unit with several groups is of none of them.
-        return self.status < (1 if self.source.several == "apart" else 2)
+        return self.status < STATUSES.index(NONE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,15 +200,12 @@ class GroupTexts:
         return prompts, models
 
     def places(self, *, split: bool = True) -> Iterator[GroupStratum]:
-        """Yield all texts together and by model, then each value of the strata, and all crossed."""
+        """Yield all texts together and by model, and then each value of the strata."""
         by = self.by if split else ()
         columns = {name: [prompt.get(name, "") for prompt in self.strata] for name in by}
         values = {name: sorted({v for v in column if v}) for name, column in columns.items()}
         splits: list[dict[str, str]] = [{}]
         splits += [{name: value} for name in by for value in values[name]]
-        # More would leave a handful of texts at each place
-        if len(by) > 1 and np.prod([len(labels) for labels in values.values()]) <= _PLACES:
-            splits += [dict(zip(by, v, strict=True)) for v in product(*values.values())]
         models = [(ALL, [*range(len(self.models))])]
         models += [(name, [code]) for code, name in enumerate(self.models)]
         for split_labels in splits:
@@ -254,10 +242,6 @@ _PEOPLE = """
     select prompt_id, model, p.name as name, p.last as last, p.gender as gender,
            count(*)::bigint as n
     from people group by all order by all
-"""
-_PAIRS = """
-    select prompt_id, model, [p.gender for p in people] as genders, count(*)::bigint as n
-    from met group by all order by all
 """
 
 
@@ -312,7 +296,7 @@ def read_group_texts(
     ]
     # Names and references are of people, so they need a stage that found some
     if people is not None:
-        observed += _of_people(run, people, factors, texts.codes, facts)
+        observed += _of_people(run, people, factors, texts.codes)
     for factor in factors:
         if not any(units.factor is factor for units in observed):
             needed = ", ".join(f"the column {column!r}" for column in factor.columns) or "people"
@@ -331,11 +315,10 @@ def units_of(
     source: Source,
     rows: UnitRows,
     responses: Sequence[Sequence[GroupResponse]],
-    no_baseline: str = "",
 ) -> GroupUnits:
     """Return what a source said in each row: of its text, or of each person in it."""
     unit = TEXT
-    if isinstance(source, ReferenceSource) and not source.pairs_of:
+    if isinstance(source, ReferenceSource):
         unit = PERSON
     elif isinstance(source, ModelSource):
         unit = source.unit
@@ -348,8 +331,6 @@ def units_of(
         np.add.at(mentions[row], list(answer.places), 1.0)
     present = (mentions > 0).astype(np.float64)
     n_groups = np.maximum(present.sum(1, keepdims=True), 1.0)
-    # How a unit of several groups counts: by parts, for each of them, or for none.
-    weight = {"split": present / n_groups, "each": present, "apart": present * (n_groups == 1.0)}
     # Words show only groups that the list has words for; a share of 0 of others would mislead.
     visible_keys = source.words if isinstance(source, WordSource) else factor.keys
     return GroupUnits(
@@ -357,13 +338,12 @@ def units_of(
         source,
         unit,
         rows,
-        weight[source.several],
+        present / n_groups,
         mentions,
         np.array([STATUSES.index(answer.status) for answer in answers], dtype=np.int64),
         [answer.why for answer in answers],
         np.array([key in visible_keys for key in factor.keys]),
         np.full(k, np.nan),
-        no_baseline,
     )
 
 
@@ -372,9 +352,8 @@ def _of_people(
     people: Stage,
     factors: Sequence[Factor],
     codes: Codes,
-    facts: Mapping[str, Mapping[str, str]],
 ) -> Iterator[GroupUnits]:
-    """Yield what names and references tell of people, and then of the two people of each text."""
+    """Yield what names and references tell of people."""
     import pyarrow.parquet as pq
 
     lists_people = "people" in pq.read_schema(people.parts()[0]).names
@@ -386,26 +365,9 @@ def _of_people(
         if isinstance(source, NameSource):
             names = persons["name" if source.part == "first" else "last"]
             yield _of_names(factor, source, rows, names)
-        elif isinstance(source, ReferenceSource) and not source.pairs_of:
+        elif isinstance(source, ReferenceSource):
             answers = [(_of_gender(factor, gender),) for gender in persons["gender"]]
             yield units_of(factor, source, rows, answers)
-    for factor, source in sources:
-        if isinstance(source, ReferenceSource) and source.pairs_of:
-            table = distinct_rows(run.texts, people, met + _PAIRS)
-            # Baselines are of couples, so only prompts that speak of couples are compared with them
-            among = [_says(facts[name], source.among) for name in table["prompt_id"]]
-            if any(among):
-                table = {
-                    name: [value for value, keep in zip(column, among, strict=True) if keep]
-                    for name, column in table.items()
-                }
-            find = load_factor(source.pairs_of).find
-            answers = [(_of_pair(factor, genders, find),) for genders in table["genders"]]
-            no_baseline = (
-                f"no prompt says that its people are {factor.label.casefold()}, as baselines do"
-            )
-            no_baseline = "" if any(among) or not source.among else no_baseline
-            yield units_of(factor, source, UnitRows.of(table, codes), answers, no_baseline)
 
 
 def _of_gender(factor: Factor, gender: str | None) -> GroupResponse:
@@ -414,27 +376,6 @@ def _of_gender(factor: Factor, gender: str | None) -> GroupResponse:
         return GroupResponse(GROUP, (factor.keys.index(group),))
     # words of several: not known which
     return GroupResponse(UNKNOWN if gender == "Unsure" else NONE)
-
-
-def _of_pair(
-    factor: Factor, genders: Sequence[str] | None, find: Callable[[str], str | None]
-) -> GroupResponse:
-    if genders is None:
-        return GroupResponse(UNREAD)
-    if len(genders) != 2:
-        return GroupResponse(NONE)
-    both = [find(gender) or "" for gender in genders]
-    # A pair has no order
-    for key in ("-".join(both), "-".join(reversed(both))):
-        if key in factor.keys:
-            return GroupResponse(GROUP, (factor.keys.index(key),))
-    return GroupResponse(UNKNOWN)
-
-
-def _says(strata: Mapping[str, str], words: Iterable[str]) -> bool:
-    """Whether roles or relationship of a prompt have one of these words."""
-    roles = " ".join(strata.get(k, "") for k in ("relationship", "subject_role", "object_role"))
-    return not set(re.findall(r"\w+", roles.casefold())).isdisjoint(words)
 
 
 def _of_names(
