@@ -93,6 +93,7 @@ def part_of(sets: MatchedSets, index: np.ndarray, **fields: Any) -> MatchedSets:
         model=sets.model[index],
         split={name: codes[index] for name, codes in sets.split.items()},
         value=sets.value[:, index],
+        written=sets.written[:, index],
         neutral=sets.neutral[:, index],
         n_answers=sets.n_answers[index],
         squares=sets.squares[:, index],

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 from portrayal.annotate.agency.linear import read_linear
+from portrayal.annotate.agency.loading import CARD, ENCODER, shipped_logit
+from portrayal.annotate.agency.loading import WEIGHTS as AGENCY_WEIGHTS
 from portrayal.annotate.people.reader import network
 from portrayal.annotate.people.reader.rows import SHIPPED, reader_folder
 from portrayal.errors import DataError
@@ -150,6 +152,23 @@ def test_a_card_that_is_none_ends_in_words(reader: Path, card: str) -> None:
             network.load_network(reader)
     finally:
         (reader / "reader.json").write_bytes(whole)
+
+
+@TAMPERED
+def test_the_shipped_transformer_is_read_after_its_digest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    needs("onnxruntime", "tokenizers")
+    folder = shutil.copytree(AGENCY_WEIGHTS, tmp_path / "w")
+    _flip(folder / ENCODER)
+    monkeypatch.setattr(
+        "portrayal.annotate.agency.loading.load_onnx", lambda *_, **__: pytest.fail("it was read")
+    )
+    with pytest.raises(DataError, match="not those that the card names"):
+        shipped_logit(folder)
+    (folder / CARD).write_text("[]")
+    with pytest.raises(DataError, match="no classifier could be read"):
+        shipped_logit(folder)
 
 
 @TAMPERED

@@ -126,7 +126,7 @@ def test_figures_are_by_score_and_part(view: View) -> None:
     assert all(figure.chart is not None and not figure.broken for figure in (first, parts))
     columns = ("Model", "Score", "Group", "Value")
     assert first.table.columns[:4] == columns
-    assert {"Instrument bias", "Hides at most"} <= set(first.table.columns)
+    assert {"Instrument bias", "Hides at most", "As written"} <= set(first.table.columns)
     wholes = [e for e in view.estimates if e.strata.get("part") == "all" and "score" in e.strata]
     assert len(first.table.rows) == len(wholes)
     assert "kind = odd" in parts.svg

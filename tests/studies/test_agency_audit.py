@@ -247,6 +247,8 @@ def test_the_unmasked_result_can_come_first(tmp_path):
     ("options", "message"),
     [
         ({"classifier": "nothing-here"}, "there is no classifier 'nothing-here'"),
+        ({"min_group": -1}, "min_group"),
+        ({"per_stratum": -1}, "per_stratum"),
         ({"by": ("a", "a")}, "named twice"),
     ],
 )
@@ -315,10 +317,12 @@ TABLE_14 = {
 }
 """Wan & Chang 2024, Table 14: reviews of women and men by department."""
 
+TOO_SMALL = {"Law": (9, 200), "Nursing": (50, 3), "Dance": (0, 12)}
+
 
 def reviews():
     """Reviews as RateMyProfessor has them: a fifth of the genders are guessed by less."""
-    for department, counts in TABLE_14.items():
+    for department, counts in {**TABLE_14, **TOO_SMALL}.items():
         for gender, n in zip(("female", "male"), counts, strict=True):
             for i in range(n):
                 value = f"mostly_{gender}" if i % 5 == 0 else gender
@@ -328,10 +332,11 @@ def reviews():
         yield {"text": ACTS, "gender": value, "department": "English"}
 
 
-def test_table_14_comes_out_of_genders_as_they_were_guessed(tmp_path):
+def test_table_14_comes_out_with_at_least_10_reviews_of_each_gender(tmp_path):
     said = []
-    rows = list(reviews())
-    run = portrayal.audit("agency", texts=rows, out=tmp_path / "r", say=said.append, **FAST)
+    run = portrayal.audit(
+        "agency", texts=list(reviews()), out=tmp_path / "r", min_group=10, say=said.append, **FAST
+    )
     found = {}
     for e in run.records:
         chosen = (e.measure, e.statistic, e.strata["masking"])
@@ -340,10 +345,29 @@ def test_table_14_comes_out_of_genders_as_they_were_guessed(tmp_path):
     overall = found.pop("all")
     assert found == {d: {"female": f, "male": m} for d, (f, m) in TABLE_14.items()}
     assert sum(overall.values()) == 2516
-    assert f"left out: 3 of {len(rows):,} texts without a value for gender" in said
+    n = len(list(reviews()))
+    assert f"left out: 3 of {n:,} texts without a value for gender" in said
+    line = "in strata with fewer than 10 texts of a group of gender (--min-group): "
+    assert f"left out: 274 of {n:,} texts {line}Dance, Law, Nursing" in said
+
+
+def test_the_console_says_that_a_sample_leaves_no_text(tmp_path):
+    said = []
+    rows = own_texts("gender", ("f", "m"), n=4)
+    portrayal.audit("agency", texts=rows, out=tmp_path / "r", min_group=9, say=said.append, **FAST)
+    few = "in strata with fewer than 9 texts of a group of gender (--min-group): no stratum"
+    assert f"left out: 8 of 8 texts {few}" in said
+    assert "no text is left to measure" in said
+
+
+def test_the_console_says_what_a_balanced_sample_leaves_out_and_nothing_else(tmp_path):
+    said = []
+    rows = own_texts("gender", ("f", "m"), n=4)
+    how = {"texts": rows, "out": tmp_path / "r", "say": said.append}
+    portrayal.audit("agency", **how, per_stratum=3, **FAST)
+    assert "left out: 2 of 8 texts beyond 3 of each group and stratum (--per-stratum)" in said
     said.clear()
-    named = [row for row in rows if row["gender"] in ("male", "female")]
-    portrayal.audit("agency", texts=named, out=tmp_path / "n", say=said.append, **FAST)
+    portrayal.audit("agency", **how, **FAST)
     assert not [line for line in said if "left out" in line]
 
 

@@ -35,8 +35,8 @@ from portrayal.validate import check_choice
 
 LENGTH, READABILITY, SENTIMENT, AGENCY = SCORERS = ("length", "readability", "sentiment", "agency")
 TOXICITY = "toxicity"
-SIDES = ("masked", "exchanged")
-"""Columns of the scores of a text with what is hidden, and exchanged beside that."""
+SIDES = ("written", "masked", "exchanged")
+"""Columns of the scores of a text as written, with what is hidden, and exchanged beside that."""
 HIDDEN = "hidden"
 """Column of where a text has names, and words in which the requests differ."""
 PER = 100.0
@@ -231,11 +231,11 @@ def _setup(settings: Mapping[str, Any]) -> Callable[..., list[Any]]:
         mtime = prompts.stat().st_mtime_ns
         partner = _partners(prompts, mtime, exchanging["group"], locale, json.dumps(exchanging))
 
-    def wordings(text: str, other: _Partner) -> tuple[_Wording, _Wording, float, Spans]:
+    def wordings(text: str, other: _Partner) -> tuple[_Wording, _Wording, _Wording, float, Spans]:
         # Without a known partner the gendered words of the locale are exchanged
         change = exchange if other is _NOBODY else exchange_between(locale, other.words)
         spans, weight = hidden_spans(text, locale, other.names, other.asked), 0.0
-        masked, twin = _Wording(), _Wording()
+        written, masked, twin = _Wording(), _Wording(), _Wording()
         for piece in _pieces(hidden(text, spans)):
             value = after = polarity(piece)
             exchanged = change(piece)
@@ -243,7 +243,9 @@ def _setup(settings: Mapping[str, Any]) -> Callable[..., list[Any]]:
                 after, weight = polarity(" ".join(exchanged.split())), other.weight
             masked.add(piece, value, lists)
             twin.add(exchanged, after, lists)
-        return masked, twin, weight, spans
+        for piece in _pieces(text) if spans else ():
+            written.add(piece, polarity(piece), lists)
+        return written if spans else masked, masked, twin, weight, spans
 
     def work(rows: Sequence[Mapping[str, Any]], strata: Sequence[Mapping[str, str]]) -> list[Any]:
         results: list[Any] = []

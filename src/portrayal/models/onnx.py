@@ -1,5 +1,6 @@
 """Exported models: ONNX with 8 bits a weight; to run one takes neither PyTorch nor transformers."""
 
+import gzip
 from collections.abc import Callable
 from functools import lru_cache, wraps
 from importlib.util import find_spec
@@ -26,7 +27,7 @@ def load_onnx(model: Path, tokenizer: Path, *, threads: int = 0) -> tuple[Any, A
     Parameters
     ----------
     model, tokenizer
-        Files "model.onnx" and "tokenizer.json".
+        Files "model.onnx", which may be compressed ("model.onnx.gz"), and "tokenizer.json".
     threads
         Cores to use; 0 for all.
 
@@ -51,9 +52,8 @@ def load_onnx(model: Path, tokenizer: Path, *, threads: int = 0) -> tuple[Any, A
     options.log_severity_level = 3
     try:
         words = Tokenizer.from_file(str(tokenizer))
-        session = onnxruntime.InferenceSession(
-            str(model), options, providers=["CPUExecutionProvider"]
-        )
+        source = gzip.decompress(model.read_bytes()) if model.suffix == ".gz" else str(model)
+        session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
     except Exception as error:  # both libraries raise bare exceptions of their own
         raise DataError(
             f"{model.parent}: no exported classifier could be read "

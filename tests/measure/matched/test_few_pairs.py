@@ -34,6 +34,7 @@ def sets_of(value):
         source=np.arange(n),
         split={},
         value=value,
+        written=value,
         neutral=value,
         n_answers=np.full((n, 2), ANSWERS),
         left_out={},

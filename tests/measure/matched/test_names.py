@@ -37,7 +37,7 @@ def test_what_is_planted_beside_names_is_stated(tmp_path):
     assert any(set(word.split()) & set(PHRASE.split()) for word in phrase)
 
 
-def test_what_is_masked_is_no_difference(tmp_path):
+def test_what_is_masked_stands_beside_untested(tmp_path):
     run = audit(fair_answers(0, names=SYLLABLES), tmp_path)
     (grades,) = [
         e
@@ -45,6 +45,7 @@ def test_what_is_masked_is_no_difference(tmp_path):
         if e.strata.get("score") == "readability" and e.strata["part"] == "all"
     ]
     assert abs(grades.value) < 0.2
+    assert grades.details["unmasked"] < -0.7  # women have the longer names; man − woman is below 0
     names = {name.lower() for name in (*LONG, *SHORT)}
     assert names.isdisjoint(e.strata.get("word") for e in run.records)
 

@@ -9,9 +9,12 @@ names one of the two words and not the other. Every other answer reads NaN and i
 Who asks, within which limits, and where the answers are kept is decided by `rows.Classifying`.
 """
 
+import hashlib
+import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -26,11 +29,14 @@ from portrayal.annotate.agency.classifier import (
 from portrayal.annotate.agency.linear import read_linear, shipped
 from portrayal.annotate.llm import read_replies, templates
 from portrayal.collect.ask.replies import Ask, Reply, prompt_of
-from portrayal.errors import OptionError, UnknownNameError
-from portrayal.models import load_encoder, probabilities
+from portrayal.errors import DataError, OptionError, UnknownNameError
+from portrayal.models import load_encoder, load_onnx, probabilities
 from portrayal.records import Prompt
 from portrayal.types import FloatArray
 from portrayal.validate import check_choice
+
+_TOKENS = 128
+"""Tokens of a sentence that are read, at most."""
 
 
 class TransformerClassifier:
@@ -68,8 +74,78 @@ class TransformerClassifier:
         return probabilities(self._encoder, sentences)
 
 
-SHIPPED = ("linear", "untaught")
-"""Classifiers that ship: taught by a transformer, and trained on LAC alone."""
+SHIPPED = ("linear", "untaught", "transformer")
+"""Classifiers that ship: taught by a transformer, trained on LAC alone, and a transformer."""
+WEIGHTS = Path(__file__).with_name("transformer")
+"""Folder of the transformer that ships: its encoder, and a card with the digest."""
+ENCODER, CARD = "encoder.onnx.gz", "card.json"
+
+
+class ShippedTransformer:
+    """The mean of the logits of the transformer that ships and of "untaught".
+
+    Needs onnxruntime and tokenizers. NaN where "untaught" cannot say, as in other languages.
+
+    Raises
+    ------
+    MissingExtraError
+        When onnxruntime or tokenizers are not installed.
+    DataError
+        When a file is missing or is not the one that the card names.
+    """
+
+    name = "minilm-lac.v1"
+
+    def __init__(self, masked: bool = True) -> None:
+        self.masked = masked
+        self._logit = shipped_logit()
+
+    def __call__(self, sentences: Sequence[str]) -> FloatArray:
+        """Return P(communal) and P(agentic), shape (n, 2)."""
+        agentic = shipped(self.masked, "untaught")(sentences)[:, 1]
+        encoder_logits = np.array(
+            [self._logit(sentence) for sentence in sentences], dtype=np.float64
+        )
+        # The mean of both logits; one of 0 or 1 is infinite and decides
+        with np.errstate(divide="ignore"):
+            logits = (encoder_logits + np.log(agentic) - np.log1p(-agentic)) / 2.0
+        return rows(1.0 / (1.0 + np.exp(-logits)))
+
+
+@cache
+def shipped_logit(folder: Path = WEIGHTS) -> Callable[[str], float]:
+    """Return the transformer that ships as a function from a sentence to its logit of agentic.
+
+    It reads the embeddings of words and the tokenizer of the reader of people, and every sentence
+    alone: 8-bit activations are scaled by the largest of all that are read at once.
+    """
+    from portrayal.annotate.people.reader import network, rows
+
+    reader = rows.reader_folder(rows.SHIPPED)
+    words = network.Embeddings.load(reader / network.WORDS)
+    try:
+        card_digest = json.loads((folder / CARD).read_text(encoding="utf-8"))["sha256"]
+        content = (folder / ENCODER).read_bytes() + words.table.tobytes()
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise DataError(f"{folder}: no classifier could be read ({error}).") from error
+    # Before any library reads what may be made to harm it
+    if card_digest != hashlib.sha256(content).hexdigest():
+        raise DataError(
+            f"{folder}: encoder and words are not those that the card names ({card_digest}). "
+            "Install or train it again."
+        )
+    session, tokenizer = load_onnx(folder / ENCODER, reader / network.TOKENIZER, threads=1)
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(_TOKENS)
+
+    # Sentences recur, and each is read alone and always the same
+    @lru_cache(maxsize=100_000)
+    def logit(sentence: str) -> float:
+        (logit,) = session.run(["logit"], {"words": words.of(tokenizer.encode(sentence).ids)[None]})
+        return float(logit[0])
+
+    return logit
+
 
 FORMS = ("zero-shot", "definition", "one-shot")
 _WORD = re.compile(r"\b(agentic|communal)\b", re.I)
@@ -146,8 +222,8 @@ def sentence_prompt(sentence: str, form: str = "definition") -> Prompt:
 
 
 SPECS = (
-    '"linear", "untaught" (shipped), "lexicon", "lexicon:FILE", "sentiment:MODEL", the folder of a'
-    ' trained classifier, or "llm:PROVIDER:MODEL[:zero-shot|definition|one-shot]"'
+    '"linear", "untaught", "transformer" (shipped), "lexicon", "lexicon:FILE", "sentiment:MODEL",'
+    ' the folder of a trained classifier, or "llm:PROVIDER:MODEL[:zero-shot|definition|one-shot]"'
 )
 
 
@@ -159,7 +235,7 @@ def load_classifier(
     Parameters
     ----------
     spec
-        "linear" or "untaught" (shipped), "lexicon" or "lexicon:FILE" for word lists,
+        "linear", "untaught" or "transformer" (shipped), "lexicon" or "lexicon:FILE" for word lists,
         "sentiment:MODEL" for a local transformer of sentiment (folder or hub id), the folder of a
         trained linear model or transformer, a folder of such folders
         (checkpoints, which become one classifier), or
@@ -188,7 +264,7 @@ def load_classifier(
     True
     """
     if spec in SHIPPED:
-        return shipped(masked, spec)
+        return ShippedTransformer(masked) if spec == "transformer" else shipped(masked, spec)
     # Names first, folders last: a folder called "linear" is given as "./linear"
     if spec == "lexicon" or spec.startswith("lexicon:"):
         return LexiconClassifier(spec.partition(":")[2] or None, masked)

@@ -28,7 +28,9 @@ from portrayal.annotate.agency.classifier import (
 )
 from portrayal.annotate.agency.linear import shipped
 from portrayal.annotate.agency.loading import (
+    CARD,
     SHIPPED,
+    WEIGHTS,
     LLMClassifier,
     load_classifier,
     parse_llm,
@@ -97,7 +99,9 @@ def reading_beside(classifier: str) -> dict[str, str]:
 
 
 def _digest(name: str) -> str:
-    """Digest of arrays that ship."""
+    """Digest of arrays that ship, or of the card of the transformer, which has that of its own."""
+    if name == "transformer":
+        return blake2b((WEIGHTS / CARD).read_bytes(), digest_size=8).hexdigest()
     arrays = files("portrayal.annotate.agency").joinpath(f"{name}.npz")
     return blake2b(arrays.read_bytes(), digest_size=8).hexdigest()
 

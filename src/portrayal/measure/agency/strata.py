@@ -14,9 +14,9 @@ import numpy as np
 
 from portrayal.measure.agency.texts import (
     NAME,
-    NO_GROUP,
     NO_SENTENCE,
     PROMPT,
+    REASONS,
     STRATUM,
     WITHIN,
     AgencyTexts,
@@ -494,6 +494,7 @@ def _exclusions(texts: AgencyTexts, gap: FloatArray, inside: BoolArray) -> dict[
         for code, name in enumerate(OUTCOMES)
         if code
     }
-    counts[NO_GROUP] = int((inside & ~texts.kept).sum())
+    for code, reason in enumerate(REASONS):
+        counts[reason] = int((inside & (texts.left_out == code)).sum())
     counts[NO_SENTENCE] = int((inside & (texts.outcome == 0) & texts.kept & np.isnan(gap)).sum())
     return {reason: n for reason, n in counts.items() if n}

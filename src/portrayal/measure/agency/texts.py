@@ -33,7 +33,10 @@ EACH, PROMPT, NAME = "text", "prompt", "name"
 and the column with whom a text is about."""
 PER_RUN = 10
 """Texts that a group must have in a run on average for runs to be told apart."""
+NOT_SAMPLED = "beyond the balanced sample of its group and stratum"
+TOO_FEW = "in a stratum with too few texts of a group"
 NO_GROUP = "no value in a group column"
+REASONS = (NOT_SAMPLED, TOO_FEW, NO_GROUP)
 NO_SENTENCE = "no sentence that the classifier can tell"
 WITHIN = "groups shuffled among the texts of one cluster"
 STRATUM = "groups shuffled among the texts of one stratum"
@@ -149,8 +152,8 @@ class AgencyTexts:
         Index into `OUTCOMES`; an annotation that failed counts as "failed".
     readings
         What is said of the texts by masking.
-    kept
-        Which texts have a value in every group column and are read, shape (n_texts,).
+    left_out
+        Why a text is not read, as index into `REASONS`; -1 where it is.
     first
         Values of groups that come first in a difference.
     hand
@@ -170,11 +173,16 @@ class AgencyTexts:
     columns: Mapping[str, LabelColumn]
     outcome: IntArray
     readings: Mapping[str, MaskingReading]
-    kept: BoolArray
+    left_out: IntArray
     first: tuple[str, ...] = ()
     hand: HandSentences | None = None
     spare: Mapping[str, LabelColumn] = field(default_factory=dict)
     cache: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def kept(self) -> BoolArray:
+        """Which texts are read, shape (n_texts,)."""
+        return np.asarray(self.left_out < 0)
 
     @cached_property
     def place(self) -> IntArray:
@@ -193,6 +201,46 @@ class AgencyTexts:
         codes = [column.code for column in self.groups.values()]
         sizes = [len(column.labels) for column in self.groups.values()]
         return np.asarray(np.ravel_multi_index(codes, sizes), dtype=np.int64)
+
+
+def balanced(texts: AgencyTexts, per_stratum: int, min_group: int, seed: int) -> AgencyTexts:
+    """Return the texts with equally many of each group in each stratum, as Appendix C draws them.
+
+    Parameters
+    ----------
+    texts
+        All texts.
+    per_stratum
+        Texts of each group and stratum at most, drawn at random; 0 keeps all.
+    min_group
+        Strata in which a group has fewer texts are left out; 0 keeps all. Groups are those of which
+        the model has texts of that task and condition.
+    seed
+        Start of the random stream.
+    """
+    left_out = texts.left_out.copy()
+    # By the first masking, so that both read the same sample
+    gap = next(iter(texts.readings.values())).gap
+    readable = texts.kept & (texts.outcome == 0) & ~np.isnan(gap)
+    rng = np.random.default_rng([seed, 0])
+    # One order for all strata and sizes, so that a larger sample holds the smaller one.
+    order = rng.permutation(len(gap))
+    place = np.column_stack([texts.place, texts.stratum.code])
+    for stratum in np.unique(place[readable], axis=0):
+        inside = readable & (place == stratum).all(axis=1)
+        # Groups that the place has at all, so that a stratum without one of them has too few of it.
+        groups = np.unique(texts.cell[readable & (texts.place == stratum[:3]).all(axis=1)])
+        counts = np.bincount(texts.cell[inside], minlength=len(texts.cells))
+        # A stratum with hardly any of a group says nothing of a difference, so it is left out
+        # whole.
+        if min_group and counts[groups].min() < min_group:
+            left_out[inside] = REASONS.index(TOO_FEW)
+        elif per_stratum:
+            for cell in np.flatnonzero(counts > per_stratum).tolist():
+                members = np.flatnonzero(inside & (texts.cell == cell))
+                sample = members[np.argsort(order[members], kind="stable")]
+                left_out[sample[per_stratum:]] = REASONS.index(NOT_SAMPLED)
+    return replace(texts, left_out=left_out, cache={})
 
 
 def agency_texts(
@@ -288,7 +336,7 @@ def agency_texts(
         spare={} if by_prompt or cluster else columns,
         outcome=np.array([OUTCOMES.index(name) for name in rows["outcome"]], dtype=np.int64),
         readings=readings,
-        kept=np.all(has_group, axis=0),
+        left_out=np.where(np.all(has_group, axis=0), -1, REASONS.index(NO_GROUP)),
         first=tuple(first),
         hand=None
         if table is None

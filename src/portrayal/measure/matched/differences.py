@@ -54,11 +54,14 @@ ALL_ALIKE = "all {n:,.0f} answers score the same in {score}, so that it tells no
 EXCHANGED = "halves of whole {cluster}s exchanged"
 REACTION = "instrument_bias"
 """Detail: the difference that exchanging the words of the person alone gives."""
+UNMASKED = "unmasked"
+"""Detail: the difference of the texts as they are written, with the names in them."""
 STANDARDISED, FLOOR = "standardised", "sd_of_answers"
 """Details: the difference in units of `TEXT_SD`, and the spread of the difference between two
 answers to the identical request."""
 AT_MOST = "at_most"
 """Detail: the least distance d of which a test of equivalence says "no more than d apart"."""
+_NO_NAMES = 1e-12
 _EQUAL = 0.9
 """Level of the interval whose ends a test of equivalence at .05 reads (two one-sided tests)."""
 
@@ -91,9 +94,15 @@ def _of_place(
     (model, part, inside), sums, columns = place, within.sums, within.columns
     rows, scores = np.flatnonzero(inside), [sets.scores[k] for k, *_ in columns]
     valid, values = ~np.isnan(within.difference), [sets.value[k, rows] for k, *_ in columns]
-    # What the exchange changes, of the same sets
-    as_scored = np.where(valid, within_columns(sets.value[:, rows], columns), np.nan)
-    reaction = source_sums(sets, rows, as_scored - within.difference, sums.groups).means(scope)
+    # What the exchange changes, and what hiding names does, of the same sets
+    masked, written = (
+        np.where(valid, within_columns(side[:, rows], columns), np.nan)
+        for side in (sets.value, sets.written)
+    )
+    reaction, names = (
+        source_sums(sets, rows, d, sums.groups).means(scope)
+        for d in (masked - within.difference, written - masked)
+    )
     texts = [value[valid[:, i]] for i, value in enumerate(values)]
     spread = np.array([np.nanstd(x, ddof=1) if len(x) > 1 else np.nan for x in texts])
     n_texts = sets.n_answers[rows].sum(axis=1) @ valid
@@ -121,6 +130,8 @@ def _of_place(
             UNITS + sums.cluster: float(means.n_clusters[i]),
             FLOOR: sets.floor(model, columns[i][0]),
         }
+        if abs(names.value[i]) > _NO_NAMES:
+            details[UNMASKED] = float(means.value[i] + reaction.value[i] + names.value[i])
         fields = {"strata": strata, "n_texts": int(n_texts[i]), **exchanged(i)}
         if sets.exchanged and scores[i].exchanged:
             bias, p = float(reaction.value[i]), float(reaction.p[i])

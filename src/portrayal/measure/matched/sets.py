@@ -62,6 +62,8 @@ class MatchedSets:
     value
         Mean score over the answers of a half, names hidden, shape (n_scores, n_sets, n_groups); NaN
         where none.
+    written
+        The same of the answers as they are written.
     neutral
         The same in one wording: with the text's own words and with the other person's, averaged,
         or without words that one of them lacks; NaN where the exchanged text was not scored.
@@ -93,6 +95,7 @@ class MatchedSets:
     source: IntArray
     split: Mapping[str, npt.NDArray[np.str_]]
     value: FloatArray
+    written: FloatArray
     neutral: FloatArray
     n_answers: IntArray
     left_out: Mapping[str, Mapping[str, int]]
@@ -244,7 +247,7 @@ def matched_sets(
     units = units_of(run, annotated, source, locale)
     unit = [units.of_pair[one["model"], one[PAIR]] for one in about]
     models = sorted({one["model"] for one in reader.about})
-    value, neutral = (_means(wording, slot, (n, k))[:, full] for wording in wordings)
+    value, written, neutral = (_means(wording, slot, (n, k))[:, full] for wording in wordings)
     squares, df = _scatter(wordings[0], slot, (n, k))
     inside = full[set_code]
     return MatchedSets(
@@ -259,6 +262,7 @@ def matched_sets(
         source=np.searchsorted(sorted({*unit}), unit).astype(np.int64),
         split={name: np.array([one.get(name, "") for one in about]) for name in columns},
         value=value,
+        written=written,
         # What is scored in one wording alone is neutral in it
         neutral=np.where([[[s.exchanged]] for s in scores] + [[[False]]], neutral, value),
         n_answers=n_answers[full],
@@ -310,9 +314,10 @@ class _SetReader:
     def read(
         self, texts: pa.Table, score_rows: pa.Table, sides: Mapping[int, int]
     ) -> tuple[IntArray, IntArray, npt.NDArray[np.str_], FloatArray]:
-        """Return set, half and id of each text that counts, and its scores in two wordings.
+        """Return set, half and id of each text that counts, and its scores in three wordings.
 
-        Shapes are (n,) each, and (2, n, k + 1): masked and neutral; the last score is `REFUSED`.
+        Shapes are (n,) each, and (3, n, k + 1): masked, as written, and neutral; the last score is
+        `REFUSED`.
         """
         rows, indices = [], []
         text_rows, gendered = texts.to_pylist(), score_rows["gendered"].to_pylist()
@@ -334,11 +339,11 @@ class _SetReader:
         sets, half, ids, refused = (np.array([row[j] for row in rows]) for j in range(4))
         weight = score_rows["weight"].to_numpy()[indices].astype(np.float64)[:, np.newaxis]
         self.exchanged += int((weight > 0).sum())
-        masked, twin = (_matrix(score_rows[side], self.k)[indices] for side in SIDES)
+        written, masked, twin = (_matrix(score_rows[side], self.k)[indices] for side in SIDES)
         # What the scorer makes of the gendered words themselves cancels between a text and its
         # exchanged twin.
         neutral = np.where(weight > 0, masked * (1.0 - weight) + twin * weight, masked)
-        wordings = [np.column_stack([side, refused]) for side in (masked, neutral)]
+        wordings = [np.column_stack([side, refused]) for side in (masked, written, neutral)]
         return sets.astype(np.int64), half.astype(np.int64), ids.astype(object), np.stack(wordings)
 
     def _reason(

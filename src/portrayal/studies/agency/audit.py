@@ -10,6 +10,8 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from portrayal.annotate import Annotation
 from portrayal.annotate.agency.classifier import checkpoint_folders
 from portrayal.annotate.agency.loading import SHIPPED
@@ -21,17 +23,23 @@ from portrayal.measure import Tables
 from portrayal.measure.agency.texts import (
     EACH,
     MASKED,
+    NO_GROUP,
+    NOT_SAMPLED,
     PROMPT,
+    REASONS,
+    TOO_FEW,
     UNMASKED,
     AgencyTexts,
     agency_texts,
+    balanced,
     check_columns,
 )
 from portrayal.records import ALL, Prompt
 from portrayal.run.directory import Run
-from portrayal.run.reading import read_prompts, read_shards
+from portrayal.run.reading import read_prompts
 from portrayal.studies.study import Options, PromptMaker, Study, said_of
 from portrayal.types import Say
+from portrayal.validate import check_count
 
 if TYPE_CHECKING:
     from portrayal.report.study import StudyReport
@@ -142,6 +150,8 @@ and where it could not tell the text has no value."""
 _SPELLED: Mapping[str, Mapping[str, str]] = {"domain": TASKS, **SPELLINGS}
 _ALIKE = ("template", "scenario")
 """Usual columns of what texts of several groups share, by which they can be compared."""
+_NAMED = 5
+"""Strata that a line on the console names."""
 _OWN_NAME = (*SHIPPED, "lexicon")
 _ENGINES = ("lexicon:", "sentiment:", "llm:")
 
@@ -165,13 +175,17 @@ class AgencyOptions(Options):
     cluster
         Column whose values are the independent units, such as "name"; "text" takes each text,
         "prompt" prompts or blocks of them, None names beside these.
+    min_group
+        Texts of each group that a stratum needs; 0 needs none (Appendix C takes 10).
+    per_stratum
+        Texts of each group and stratum that are drawn; 0 takes all (Appendix C takes 120).
     """
 
     permutations: int = option(500, "Replicates of the null.", panel="Statistics")
     classifier: str = option(
         "linear",
-        "linear, untaught, lexicon[:FILE], sentiment:MODEL, a trained folder or a folder of such "
-        "folders (checkpoints), llm:PROVIDER:MODEL[:FORM].",
+        "linear, untaught, transformer, lexicon[:FILE], sentiment:MODEL, a trained folder or a "
+        "folder of such folders (checkpoints), llm:PROVIDER:MODEL[:FORM].",
     )
     masked: bool = option(True, "Put the result of sentences with names and groups hidden first.")
     by: tuple[str, ...] = option(
@@ -183,10 +197,16 @@ class AgencyOptions(Options):
         "Column whose values are the only units, such as name; text: each text; prompt: prompts.",
         panel="Statistics",
     )
+    min_group: int = option(0, "Texts of each group that a stratum needs.", panel="Statistics")
+    per_stratum: int = option(
+        0, "Texts drawn of each group and stratum; 0 takes all.", panel="Statistics"
+    )
 
     def __post_init__(self) -> None:
         """Refuse options that cannot be used, before any text is read."""
         Options.__post_init__(self)
+        check_count("min_group", self.min_group, minimum=0)
+        check_count("per_stratum", self.per_stratum, minimum=0)
         is_known = self.classifier in _OWN_NAME or self.classifier.startswith(_ENGINES)
         if not is_known and not Path(self.classifier).expanduser().is_dir():
             raise OptionError(
@@ -259,8 +279,8 @@ def annotations(run: Run, options: AgencyOptions) -> tuple[Annotation, ...]:
 
 
 def read_texts(run: Run, options: AgencyOptions) -> AgencyTexts:
-    """Return the texts of a run with complete annotations."""
-    return agency_texts(
+    """Return the texts of a run with complete annotations, after balanced sampling."""
+    texts = agency_texts(
         run,
         {masking: run.annotations(ANNOTATORS[masking]) for masking in options.maskings},
         group=options.by or _default_group(read_prompts(run.prompts_path).values()),
@@ -270,25 +290,34 @@ def read_texts(run: Run, options: AgencyOptions) -> AgencyTexts:
         cluster=options.cluster,
         table=options.hand_table(),
     )
+    return balanced(texts, options.per_stratum, options.min_group, options.seed)
 
 
 def say_left_out(run: Run, options: AgencyOptions, say: Say) -> None:
-    """Say how many texts lack a value of a group, and so are not measured; silent where none do."""
+    """Say which texts are not measured, and why; silent where all are."""
     prompt_strata = read_prompts(run.prompts_path)
     group = options.by or _default_group(prompt_strata.values())
-    lacking = {
-        prompt
-        for prompt, strata in prompt_strata.items()
-        if not all(_value(name, strata) for name in group)
-    }
-    # Reading all texts takes time, so only where some are left out.
-    if not lacking:
+    all_grouped = all(_value(name, strata) for strata in prompt_strata.values() for name in group)
+    # Reading all texts takes time, so only where some may be left out.
+    if all_grouped and not (options.min_group or options.per_stratum):
         return
-    shards = [table["prompt_id"].to_pylist() for (table,) in read_shards(run.texts, ["prompt_id"])]
-    prompts = [prompt for shard in shards for prompt in shard]
-    without = sum(prompt in lacking for prompt in prompts)
-    say(f"left out: {without:,} of {len(prompts):,} texts without a value for {' or '.join(group)}")
-    if without == len(prompts):
+    texts = read_texts(run, options)
+    codes = np.unique(texts.stratum.code[texts.left_out == REASONS.index(TOO_FEW)]).tolist()
+    names = [texts.stratum.labels[code] if code >= 0 else "no stratum" for code in codes]
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    words_of = {
+        NO_GROUP: f"without a value for {' or '.join(group)}",
+        NOT_SAMPLED: f"beyond {options.per_stratum} of each group and stratum (--per-stratum)",
+        TOO_FEW: (
+            f"in strata with fewer than {options.min_group} texts of a group of "
+            f"{' and '.join(group)} (--min-group): {', '.join(names[:_NAMED])}{more}"
+        ),
+    }
+    for reason, words in words_of.items():
+        left_out = int((texts.left_out == REASONS.index(reason)).sum())
+        if left_out:
+            say(f"left out: {left_out:,} of {len(texts.left_out):,} texts {words}")
+    if len(texts.left_out) and not texts.kept.any():
         say("no text is left to measure")
 
 
