@@ -15,6 +15,7 @@ from portrayal.measure.agency.texts import (
     AgencyTexts,
     LabelColumn,
     MaskingReading,
+    balanced,
 )
 from portrayal.measure.agency.variance import agency_variance
 from portrayal.measure.scope import Scope
@@ -49,7 +50,7 @@ def texts_of(gap, group, *, cluster=None, unit="text", stratum=None, beside=None
         columns={},
         outcome=none,
         readings={"masked": MaskingReading(gap, none + 1.0, none * 0.0, beside)},
-        kept=none == 0,
+        left_out=none - 1,
     )
 
 
@@ -86,11 +87,7 @@ def simulated(rng, effect=0.0):
     group, stratum, age = rng.integers(0, 2, n), rng.integers(0, 8, n), rng.integers(0, 40, n)
     gap = rng.normal(0.1 * stratum + effect * group, 0.4)
     texts = texts_of(gap, group, stratum=stratum, **{ALIKE: 40 * stratum + age})
-    drawn = np.zeros(n, dtype=bool)
-    order = rng.permutation(n)
-    for cell in range(16):
-        drawn[order[(2 * stratum + group)[order] == cell][:12]] = True
-    return replace(texts, kept=drawn)
+    return balanced(texts, 12, 0, int(rng.integers(1000)))
 
 
 def test_after_balanced_sampling_the_null_lies_around_no_difference():
