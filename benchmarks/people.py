@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from portrayal.annotate.annotator import annotate_shard
 from portrayal.annotate.people import Roles, extract_people
-from portrayal.annotate.people.reader import read_stories, reader_settings
+from portrayal.annotate.people.reader import read_stories
 from portrayal.annotate.people.reader.rows import UNSURE
 from portrayal.run.files import write_parquet
 from portrayal.studies.laissez_faire import prompts, sample
@@ -93,12 +93,11 @@ def measure(stories: list[tuple[str, Roles]]) -> dict[str, float]:
 
 def measure_reader(stories: list[tuple[str, Roles]]) -> dict[str, float]:
     """Stories per core-second of the reader that ships, and of the routed one."""
-    folder = str(reader_settings()["folder"])
     asked = [(text, roles, None) for text, roles in stories]
     speed = {}
     for name, below in (("reader", 1.0), ("routed", UNSURE)):
-        read_stories(asked[:1], folder)  # loads it
-        seconds = cpu_seconds(partial(read_stories, asked, folder, below))
+        read_stories(asked[:1])  # loads it
+        seconds = cpu_seconds(partial(read_stories, asked, below=below))
         speed[f"{name}_stories_per_core_s"] = round(len(stories) / seconds, 1)
     return speed
 

@@ -185,7 +185,7 @@ def batches(family: IntArray, lengths: IntArray, rng: np.random.Generator) -> li
 
 def reader_words() -> network.Embeddings:
     """Return the embeddings of words of the reader that ships."""
-    with np.load(rows.reader_folder(rows.SHIPPED) / network.WORDS, allow_pickle=False) as raw:
+    with np.load(rows.WEIGHTS / network.WORDS, allow_pickle=False) as raw:
         return network.Embeddings(raw["table"], np.float32(raw["scale"]), np.float32(raw["zero"]))
 
 

@@ -29,7 +29,6 @@ from examples import fold_of
 
 from portrayal.annotate.people import Roles, clean_name, extract_people, normalise_gender
 from portrayal.annotate.people.reader import read_stories
-from portrayal.annotate.people.reader.rows import SHIPPED
 from portrayal.raters import drawn, evenly
 from portrayal.raters.agreement import Resampling
 from portrayal.raters.people import ScoreRate, cluster_sums, compare, rates
@@ -66,7 +65,7 @@ def write_blind(path: Path, folder: Path, judged: set[str]) -> None:
         roles = Roles(row["subject_role"], row["object_role"])
         people = extract_people(row["text"], roles)
         if fold_of(row["prompt"]) == 0:
-            (people,) = read_stories([(row["text"], roles, row["prompt"])], SHIPPED)
+            (people,) = read_stories([(row["text"], roles, row["prompt"])])
         slots = compare([row], [people])
         differs = not (slots.same_name & slots.same_gender).all()
         texts.append({"text_id": row["id"], "differs": differs, **row})

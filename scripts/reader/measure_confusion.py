@@ -74,7 +74,7 @@ def by_folds(folders: Sequence[Path], below: float) -> Read:
             out = np.atleast_1d(card["fold"]).tolist()
             places = [i for i, e in enumerate(examples) if fold_of(e.prompt) in out]
             given = [(examples[i].text, examples[i].roles, examples[i].prompt) for i in places]
-            for i, people in zip(places, read_stories(given, str(folder), below), strict=True):
+            for i, people in zip(places, read_stories(given, folder, below), strict=True):
                 made[i] = people
         return made
 

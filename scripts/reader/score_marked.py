@@ -18,7 +18,8 @@ import numpy as np
 from examples import MARK, Example, blocks, first_name, fold_of, marked
 
 from portrayal.annotate.people import UNSPECIFIED, Character, extract_people, find_everyone
-from portrayal.annotate.people.reader import read_stories, reader_settings
+from portrayal.annotate.people.reader import read_stories
+from portrayal.annotate.people.reader.rows import WEIGHTS
 
 DRAWS, SEED = 2000, 0
 COLUMNS = {
@@ -78,9 +79,8 @@ def people_of(examples: Sequence[Example], reader: str | None) -> list[Sequence[
     """The people of each story by the rules, or by a reader."""
     if reader is None:
         return [extract_people(each.text, each.roles) for each in examples]
-    settings = reader_settings(None if reader == "shipped" else reader)
     stories = [(each.text, each.roles, each.prompt) for each in examples]
-    return list(read_stories(stories, settings["folder"]))
+    return read_stories(stories, WEIGHTS if reader == "shipped" else Path(reader))
 
 
 def main() -> None:

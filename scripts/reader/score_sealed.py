@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from portrayal.annotate.people.reader.rows import SHIPPED, read_stories
+from portrayal.annotate.people.reader.rows import WEIGHTS, read_stories
 from portrayal.annotate.people.shared.model import Roles
 
 GENDERS = {"F": "Female", "M": "Male", "NB": "Non-binary"}
@@ -24,7 +24,7 @@ def main() -> None:
     """Read the stories, compare, and print a line for each confidence."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tool", type=Path)
-    parser.add_argument("--reader", default=SHIPPED)
+    parser.add_argument("--reader", type=Path, default=WEIGHTS)
     parser.add_argument("--below", type=float, default=1.0)
     asked = parser.parse_args()
     spec = importlib.util.spec_from_file_location("sealed", asked.tool)

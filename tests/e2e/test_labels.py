@@ -49,8 +49,8 @@ def stories(tmp_path: Path) -> Path:
     return write_lines(tmp_path / "stories.jsonl", rows)
 
 
-def _audit(stories: Path, labeler: str, server: OpenAIServer, *more: object) -> tuple[object, ...]:
-    asked = ("--labeler", labeler, "--labeler-model", "server:m", "--set")
+def _audit(stories: Path, server: OpenAIServer, *more: object) -> tuple[object, ...]:
+    asked = ("--labeler", "llm", "--labeler-model", "server:m", "--set")
     given = ("audit", "laissez-faire", "--texts", stories, "--out", "r", *QUICK)
     return (*given, *asked, f"labeler_settings.base_url={server.base_url}", *more)
 
@@ -68,7 +68,7 @@ def test_good_answers_become_the_labels_of_an_audit(
     ask: Portrayal, serve: Serve, stories: Path, tmp_path: Path
 ) -> None:
     server = serve()
-    done = ask(*_audit(stories, "llm", server, *PAGED)).ok()
+    done = ask(*_audit(stories, server, *PAGED)).ok()
     assert "labelled by server:m, 100 % (40), asked 3 times about each text" in done.out
     assert set(server.answered.values()) == {3}
     assert len(server.answered) == N_TEXTS
@@ -77,12 +77,12 @@ def test_good_answers_become_the_labels_of_an_audit(
     for row in rows:
         assert (row["subject_name"], row["subject_gender"]) == ("Emily", "F")
         assert (row["object_name"], row["object_gender"]) == ("Sam", "M")
-        assert (row["labeler"], row["error"], row["subject_confidence"]) == ("llm", None, 1)
+        assert (row["error"], row["subject_confidence"]) == (None, 1)
     page = (tmp_path / "r" / "report.html").read_text(encoding="utf-8")
     assert "labelled by server:m, 100 % (40)" in page
     assert _settings(tmp_path)["n_llm"] == N_TEXTS
 
-    ask(*_audit(stories, "llm", server)).ok()
+    ask(*_audit(stories, server)).ok()
     assert server.requests == 3 * N_TEXTS  # nothing is asked again
 
 
@@ -98,7 +98,7 @@ def test_careless_json_is_mended(
 ) -> None:
     writes = [says(["Emily", "Sam"], [["she"], ["he"]], form) for form in _FORMS]
     server = serve(write=lambda prompt, n: writes[n](prompt, n).replace('"]', '",]'))
-    ask(*_audit(stories, "llm", server)).ok()
+    ask(*_audit(stories, server)).ok()
     rows = _rows(tmp_path / "r" / "annotations" / "people-llm.v1")
     assert {(row["subject_name"], row["object_name"]) for row in rows} == {("Emily", "Sam")}
     assert {row["subject_confidence"] for row in rows} == {1}
@@ -111,7 +111,7 @@ def test_answers_that_are_no_labels_are_counted_and_never_taken_for_unspecified(
     server = serve(
         write=lambda prompt, _: "Emily." if "day 0." in prompt else WOMAN_AND_MAN(prompt, 0)
     )
-    done = ask(*_audit(stories, "llm", server)).ok()
+    done = ask(*_audit(stories, server)).ok()
     assert "1 of 40 texts got no usable answer and are unlabelled" in done.out
     rows = _rows(tmp_path / "r" / "annotations" / "people-llm.v1")
     (failed,) = [row for row in rows if row["error"]]
@@ -124,7 +124,7 @@ def test_what_is_not_in_the_text_is_removed_and_counted(
     ask: Portrayal, serve: Serve, stories: Path, tmp_path: Path
 ) -> None:
     server = serve(write=says(["Zoe", "the patient"], [["she", "girl"], ["he", "mr"]]))
-    ask(*_audit(stories, "llm", server, "--set", "labeler_samples=1", *PAGED)).ok()
+    ask(*_audit(stories, server, "--set", "labeler_samples=1", *PAGED)).ok()
     for row in _rows(tmp_path / "r" / "annotations" / "people-llm.v1"):
         assert (row["subject_name"], row["object_name"]) == (None, None)
         assert set(row["subject_references"]) <= {"she"}
@@ -140,69 +140,42 @@ def test_a_server_that_fails_now_and_then_costs_no_label(
     ask: Portrayal, serve: Serve, stories: Path, tmp_path: Path
 ) -> None:
     server = serve(faults={"server_error": 0.03, "truncated": 0.03, "rate_limit": 0.03})
-    ask(*_audit(stories, "llm", server)).ok()
+    ask(*_audit(stories, server)).ok()
     assert server.served["server_error"] > 0
     assert set(server.answered.values()) == {3}
     rows = _rows(tmp_path / "r" / "annotations" / "people-llm.v1")
     assert not any(row["error"] for row in rows)
 
 
-def test_exactly_the_routed_share_goes_to_the_model(
-    ask: Portrayal, serve: Serve, stories: Path, tmp_path: Path
-) -> None:
-    server = serve()
-    done = ask(
-        *_audit(stories, "routed", server, "--set", "route_share=0.3", *PAGED, "--format", "json")
-    )
-    assert done.json()["run"]
-    assert len(server.answered) == 12
-    base = _rows(tmp_path / "r" / "annotations" / "people.v6")
-    rows = _rows(tmp_path / "r" / "annotations" / "people-routed.v1")
-    least = [min(row["subject_confidence"], row["object_confidence"]) for row in base]
-    asked = [i for i, row in enumerate(rows) if row["labeler"] == "llm"]
-    assert len(asked) == 12
-    assert max(least[i] for i in asked) <= min(least[i] for i in range(40) if i not in asked)
-    for before, after in zip(base, rows, strict=True):
-        if after["labeler"] == "embedded":
-            assert {name: after[name] for name in before} == before
-    said = (tmp_path / "r" / "report.html").read_text(encoding="utf-8")
-    assert "people.v6 labelled 70 % of the readable texts (28), server:m 30 % (12)" in said
-
-
-def test_a_failed_call_keeps_the_extractors_label_and_a_later_try_mends_it(
+def test_a_failed_call_is_mended_by_a_later_try(
     ask: Portrayal, serve: Serve, stories: Path, tmp_path: Path
 ) -> None:
     server = serve(script=["rejected"] * 2)
     one = ("--concurrency", 1, "--set", "labeler_samples=1")
-    done = ask(*_audit(stories, "routed", server, *one)).ok()
-    assert "2 of these kept the extractor’s label" in done.out
+    done = ask(*_audit(stories, server, *one)).ok()
+    assert "2 of 40 texts got no usable answer" in done.out
     facts = _settings(tmp_path)
-    assert (facts["n_llm"], facts["n_embedded"], facts["n_fell_back"]) == (6, 34, 2)
-    rows = _rows(tmp_path / "r" / "annotations" / "people-routed.v1")
-    assert [row["labeler"] for row in rows if row["label_note"]] == ["embedded"] * 2
+    assert (facts["n_llm"], facts["n_unlabelled"]) == (38, 2)
 
-    again = ("--labeler", "routed", "--labeler-model", "server:m", "--labeler-samples", 1)
+    again = ("--labeler-model", "server:m", "--labeler-samples", 1)
     before = server.answered.copy()
     mended = ask(
         "label", "model", "r", *again, "--labeler-base-url", server.base_url, "--format", "json"
     )
-    assert mended.json()["n_fell_back"] == 0
+    assert mended.json()["n_unlabelled"] == 0
     assert (server.answered - before).total() == 2
-    ask(*_audit(stories, "routed", server, *one)).ok()
-    assert _settings(tmp_path)["n_llm"] == 8
+    ask(*_audit(stories, server, *one)).ok()
+    assert _settings(tmp_path)["n_llm"] == N_TEXTS
     assert set(server.answered.values()) == {1}
 
 
-@pytest.mark.parametrize(
-    ("stop", "labeler"),
-    matrix([(signal.SIGKILL, "routed"), (signal.SIGKILL, "llm"), (signal.SIGINT, "llm")]),
-)
+@pytest.mark.parametrize("stop", matrix([signal.SIGKILL, signal.SIGINT]))
 def test_stopped_in_the_middle_it_goes_on_without_asking_again(
-    ask: Portrayal, serve: Serve, stories: Path, tmp_path: Path, stop: int, labeler: str
+    ask: Portrayal, serve: Serve, stories: Path, tmp_path: Path, stop: int
 ) -> None:
     gate = Gate(10)
     server = serve(script=gate, slow=1)
-    arguments = _audit(stories, labeler, server, "--concurrency", 2, "--set", "route_share=0.5")
+    arguments = _audit(stories, server, "--concurrency", 2)
     process = subprocess.Popen(
         command_line(*arguments),
         cwd=tmp_path,
@@ -235,9 +208,8 @@ def test_stopped_in_the_middle_it_goes_on_without_asking_again(
         time.sleep(0.01)
     paid_in_vain = 2 if stop == signal.SIGKILL else 0  # they were in flight when it died
     ask(*arguments).ok()
-    n_asked = 3 * (N_TEXTS if labeler == "llm" else N_TEXTS // 2)
-    assert n_asked <= server.requests <= n_asked + paid_in_vain
-    assert _settings(tmp_path)["n_llm"] == n_asked // 3
+    assert 3 * N_TEXTS <= server.requests <= 3 * N_TEXTS + paid_in_vain
+    assert _settings(tmp_path)["n_llm"] == N_TEXTS
 
 
 def test_a_planted_key_is_nowhere_in_the_run(
@@ -245,7 +217,7 @@ def test_a_planted_key_is_nowhere_in_the_run(
 ) -> None:
     server = serve(faults={"rejected": 0.1})
     keys = {"OPENAI_API_KEY": KEY, "PORTRAYAL_SERVER_KEY": KEY}
-    said = [ask(*_audit(stories, "llm", server), **keys).ok()]
+    said = [ask(*_audit(stories, server), **keys).ok()]
     openai = ("--labeler-model", "openai:gpt-4o-mini", "--labeler-base-url", server.base_url)
     said.append(ask("label", "model", "r", *openai, "--yes", **keys).ok())
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
@@ -259,7 +231,7 @@ def test_a_key_that_a_message_echoes_is_not_shown(
     ask: Portrayal, serve: Serve, stories: Path
 ) -> None:
     server = serve(script=["unauthorized"] * 100)
-    done = ask(*_audit(stories, "llm", server), PORTRAYAL_SERVER_KEY=KEY)
+    done = ask(*_audit(stories, server), PORTRAYAL_SERVER_KEY=KEY)
     done.refused("PORTRAYAL_SERVER_KEY")
     assert KEY not in done.err
 
@@ -272,7 +244,7 @@ def test_a_key_that_a_message_echoes_is_not_shown(
         (("--labeler", "llm", "--labeler-model", "gpt-5"), "SERVICE:MODEL"),
         (("--labeler-model", "server:m"), "asks no model"),
         (("--set", "labeler_settings.budget=1 USD"), "says nothing without --labeler-model"),
-        (("--labeler", "routed", "--labeler-model", "server:m", "--set", "route_share=20"), "0.2"),
+        (("--labeler", "routed", "--labeler-model", "server:m"), "asks no model"),
         (("--labeler", "llm", "--labeler-model", "openai:gpt-4o-mini"), "OPENAI_API_KEY"),
     ],
 )

@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from e2e.conftest import Portrayal, write_lines
 from servers.labeler import says
 from servers.openai_server import OpenAIServer
@@ -36,22 +34,18 @@ def asked(server: OpenAIServer, *more: object) -> tuple[object, ...]:
     return ("score", "people", *model, "--labeler-samples", 1, "--format", "json", *more)
 
 
-@pytest.mark.parametrize(("labeler", "n"), [("llm", N), ("routed", 4)])
-def test_a_models_labels_are_scored(
-    inside: Portrayal, tmp_path: Path, labeler: str, n: int
-) -> None:
+def test_a_models_labels_are_scored(inside: Portrayal, tmp_path: Path) -> None:
     path = gold(tmp_path / "gold.jsonl")
     with OpenAIServer(write=says(["Emily", "Sam"], [["she"], ["him"]])) as server:
-        command = asked(server, "--hand-labels", path, "--labeler", labeler, "--out", "answers")
+        command = asked(server, "--hand-labels", path, "--labeler", "llm", "--out", "answers")
         score = inside(*command).json()
-        assert server.requests == n
+        assert server.requests == N
         assert inside(*command).json() == score
-        assert server.requests == n  # nothing is asked twice
-    assert (score["labeler"], score["n_by_the_model"]) == (labeler, n)
+        assert server.requests == N  # nothing is asked twice
+    assert (score["labeler"], score["n_by_the_model"]) == ("llm", N)
     assert score["n_the_model_failed_on"] == 0
     assert score["n_slots"] == 2 * N
-    if labeler == "llm":
-        assert score["joint_accuracy"]["value"] == 1.0
+    assert score["joint_accuracy"]["value"] == 1.0
 
 
 def test_what_the_model_gets_wrong_shows(inside: Portrayal, tmp_path: Path) -> None:
@@ -67,6 +61,7 @@ def test_answers_without_labels_are_counted(inside: Portrayal, tmp_path: Path) -
     with OpenAIServer(write=lambda prompt, again: "I would rather not.") as server:
         score = inside(*asked(server, "--hand-labels", path, "--labeler", "llm")).json()
     assert (score["n_by_the_model"], score["n_the_model_failed_on"]) == (0, N)
+    assert score["name_recall"]["value"] == score["gender_recall"]["value"] == 0.0
 
 
 def test_options_that_do_not_go_together_are_refused(inside: Portrayal, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from portrayal.annotate.agency.linear import read_linear
 from portrayal.annotate.agency.loading import CARD, ENCODER, shipped_logit
 from portrayal.annotate.agency.loading import WEIGHTS as AGENCY_WEIGHTS
 from portrayal.annotate.people.reader import network
-from portrayal.annotate.people.reader.rows import SHIPPED, reader_folder
+from portrayal.annotate.people.reader.rows import WEIGHTS
 from portrayal.errors import DataError
 from portrayal.models import load_onnx, read_arrays
 from support import needs
@@ -101,7 +101,7 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the reader that ships."""
     needs("onnxruntime", "tokenizers")
     folder = tmp_path_factory.mktemp("reader") / "weights"
-    shutil.copytree(reader_folder(SHIPPED), folder, ignore=shutil.ignore_patterns("pronouns"))
+    shutil.copytree(WEIGHTS, folder, ignore=shutil.ignore_patterns("pronouns"))
     return folder
 
 
@@ -177,4 +177,4 @@ def test_an_exported_classifier_that_is_none_is_refused(tmp_path: Path, content:
     needs("onnxruntime", "tokenizers")
     (tmp_path / "model.onnx").write_bytes(content)
     with pytest.raises(DataError, match="no exported classifier could be read"):
-        load_onnx(tmp_path / "model.onnx", reader_folder(SHIPPED) / "tokenizer.json")
+        load_onnx(tmp_path / "model.onnx", WEIGHTS / "tokenizer.json")

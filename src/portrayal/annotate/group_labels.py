@@ -267,7 +267,7 @@ class GroupLabelling(ModelReader):
             for factor, source in model_sources(self.factors)
         }
 
-    def answered(self, run: Run, annotation: Annotation, tell: Say, **_: Any) -> Annotation:
+    def answered(self, run: Run, annotation: Annotation, tell: Say) -> Annotation:
         """Ask about every text of a run, or every person, in a run that the caller holds.
 
         Parameters

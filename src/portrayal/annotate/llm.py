@@ -168,7 +168,7 @@ class ModelReader:
             lambda line: tell(f"{self.purpose}: {line}"),
         )
 
-    def answered(self, run: Run, annotation: Annotation, tell: Say, **work: Any) -> Annotation:
+    def answered(self, run: Run, annotation: Annotation, tell: Say) -> Annotation:
         """Ask what the rows of an annotation rest on, and return it with what came of that.
 
         Parameters
@@ -179,8 +179,6 @@ class ModelReader:
             An annotation by one of `annotators`.
         tell
             Told what is asked, and what came of it.
-        **work
-            How an annotator is run that goes before; see `annotate_run`.
         """
         raise NotImplementedError
 

@@ -188,8 +188,6 @@ def model(
     given: Path,
     /,
     *,
-    labeler: opt.Labeler = "llm",
-    route_share: opt.RouteShare = 0.2,
     model_options: Annotated[Any, opt.ONE_BY_ONE] = LABELLING,
     format: opt.Format = "table",
 ) -> None:
@@ -206,14 +204,11 @@ def model(
     from portrayal.annotate.people.labeler import labelling_of, labelling_of_run
     from portrayal.raters.model import label_by_model
     from portrayal.raters.sheets import CODEBOOK
-    from portrayal.reference.locales import load_locale
     from portrayal.run import Run
 
     tell = show.nothing if format == "json" else show.line
     if not model_options.labeler_model:
         raise OptionError("say who labels: --labeler-model SERVICE:MODEL.")
-    if labeler not in ("llm", "routed"):
-        raise OptionError("`portrayal label model` asks a model: --labeler is llm or routed.")
     if (given / CODEBOOK).is_file():
         # A model labels what raters do, as a rater apart from people.
         with ask.asking(model_options, format, given) as settings:
@@ -237,20 +232,16 @@ def model(
     run.check()
     with run.lock(), ask.asking(model_options, format, given) as settings:
         model_name, samples = settings.pop("model"), settings.pop("samples", 3)
-        labelling = labelling_of(labeler, model_name, samples, route_share, settings)
+        labelling = labelling_of("llm", model_name, samples, settings)
         assert labelling is not None
-        # The locale of the run is that of its questions
-        options = run.settings()["options"] if run.settings_path.is_file() else {}
-        local = load_locale(options["locale"]).mark() if options.get("locale") else {}
-        asked = labelling.answered(run, Annotation(labelling.annotators[0], local), tell)
+        asked = labelling.answered(run, Annotation(labelling.annotators[0]), tell)
         annotate_run(run, asked.name, settings=asked.settings)
     if format == "json":
         facts = {"annotator": asked.name, **labelling_of_run(run, asked.name)}
         show.as_json({"run": str(given), **facts})
         return
-    more = f"--labeler {labeler} --labeler-model {model_name} --set labeler_samples={samples}"
-    routed = f" --set route_share={route_share}" if labeler == "routed" else ""
-    show.line(f"next: portrayal audit STUDY --out {given} {more}{routed}")
+    more = f"--labeler llm --labeler-model {model_name} --set labeler_samples={samples}"
+    show.line(f"next: portrayal audit STUDY --out {given} {more}")
 
 
 def codes(

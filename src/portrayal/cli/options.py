@@ -64,12 +64,9 @@ PromptFile = Annotated[
 Labeler = Annotated[
     str,
     Parameter(
-        help="Who labels the people: embedded (rules), reader (rules and a small network), llm, or "
-        "routed (reader or llm where the rules are unsure)."
+        help="Who labels the people: embedded (rules), reader (rules and a small network), routed "
+        "(the network where the rules are unsure), or llm (a language model)."
     ),
-]
-RouteShare = Annotated[
-    float, Parameter(help="Fraction of the texts, the least sure ones, that routed sends to it.")
 ]
 
 

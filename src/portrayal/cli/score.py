@@ -45,8 +45,6 @@ def people(
     hand_labels: opt.HandLabels,
     column: opt.Columns = None,
     labeler: opt.Labeler = "embedded",
-    route_share: opt.RouteShare = 0.2,
-    reader: Path | None = None,
     model_options: Annotated[Any, opt.ONE_BY_ONE] = LABELLING,
     out: Path = Path("runs/score-people"),
     name_table: str = "census-2020",
@@ -61,8 +59,6 @@ def people(
 
     Parameters
     ----------
-    reader
-        Folder of a reader of your own.
     out
         Folder that keeps the answers of a labeler model.
     name_table
@@ -79,18 +75,15 @@ def people(
     model = model_options.labeler_model or None
     with ask.asking(model_options, format, out, quiet=model is None) as of_model:
         settings = ask.settings_beside(of_model, "labeler", "--labeler-model")
-        labelling = labelling_of(
-            labeler, model, model_options.labeler_samples, route_share, settings
-        )
+        labelling = labelling_of(labeler, model, model_options.labeler_samples, settings)
         by_model, by_reader = None, None
         if labelling is not None and not stories:
             raise OptionError("no story is labelled, so there is nothing to ask a model about.")
-        if labelling is not None:  # a model, alone or where the rules are least sure
+        if labelling is not None:
             by_model = label_by_model(stories, labelling, out)
         elif labeler != "embedded":  # the reader, everywhere or where the rules are unsure
             below = UNSURE if labeler == "routed" else 1.0
-            by_reader = label_by_reader(stories, reader, below=below)
-    # Who labelled, beside the score: of routed texts a part is the rules' work
+            by_reader = label_by_reader(stories, below=below)
     facts: dict[str, Any] = {"labeler": labeler, "n_stories": len(stories)}
     if by_model is not None:
         facts |= {"n_by_the_model": by_model.n_llm, "n_the_model_failed_on": by_model.n_failed}

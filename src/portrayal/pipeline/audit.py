@@ -181,8 +181,7 @@ def _stages(
     chosen = dataclasses.asdict(options)
     if "labeler" in chosen:
         model, samples = chosen["labeler_model"], chosen["labeler_samples"]
-        labeler, share = chosen["labeler"], chosen["route_share"]
-        readers.append(labelling_of(labeler, model, samples, share, config.labeler_settings))
+        readers.append(labelling_of(chosen["labeler"], model, samples, config.labeler_settings))
     for line in options.said():
         tell(line)
     # Before any text is read, so that a missing key is told in seconds
@@ -326,7 +325,7 @@ def _annotate(
     stages = []
     for planned in annotations:
         if planned.name in reader_of:
-            planned = reader_of[planned.name].answered(run, planned, tell, **work)  # noqa: PLW2901
+            planned = reader_of[planned.name].answered(run, planned, tell)  # noqa: PLW2901
         stage = annotate_run(
             run, planned.name, settings=planned.settings, reference=planned.reference, **work
         )

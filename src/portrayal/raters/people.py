@@ -29,7 +29,7 @@ from portrayal.annotate.people import (
     labelled_person,
 )
 from portrayal.annotate.people.labeler import Labelling
-from portrayal.annotate.people.reader import read_stories, reader_settings
+from portrayal.annotate.people.reader import read_stories
 from portrayal.collect.fields import find_columns
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError, OptionError
@@ -188,15 +188,13 @@ def label(stories: Iterable[Mapping[str, Any]], extractor: Extractor) -> list[La
     return [extractor(text_or_none(row.get("text")) or "", _roles(row)) for row in stories]
 
 
-def label_by_reader(
-    stories: Iterable[Mapping[str, Any]], folder: str | Path | None, *, below: float = 1.0
-) -> list[Labelled]:
+def label_by_reader(stories: Iterable[Mapping[str, Any]], *, below: float = 1.0) -> list[Labelled]:
     """Label every story by rules and network together; see `read_stories`."""
     requests = [
         (text_or_none(row.get("text")) or "", _roles(row), text_or_none(row.get("prompt")))
         for row in stories
     ]
-    return list(read_stories(requests, reader_settings(folder, below=below)["folder"], below))
+    return read_stories(requests, below=below)
 
 
 def _roles(row: Mapping[str, Any]) -> Roles:
@@ -267,7 +265,7 @@ class ModelLabels:
     n_llm
         Stories that the model labelled.
     n_failed
-        Stories that the model was asked about and gave no usable label; they keep the extractor's.
+        Stories that the model gave no usable label; nothing is predicted for them.
     """
 
     people: tuple[Labelled, ...]
@@ -278,10 +276,10 @@ class ModelLabels:
 def label_by_model(
     stories: Sequence[Mapping[str, Any]], labelling: Labelling, folder: Path
 ) -> ModelLabels:
-    """Label stories by a model, all of them or those that the rules are least sure of.
+    """Label stories by a model.
 
-    Empty texts are not asked about, and a story that the model failed on keeps the rules' label, as
-    in an audit by "routed".
+    Empty texts are not asked about. For a story that the model failed on no name and no gender is
+    predicted, as it is unlabelled in an audit.
 
     Parameters
     ----------
@@ -292,11 +290,10 @@ def label_by_model(
     folder
         Where answers are kept; the same call continues there and asks nothing twice.
     """
-    labels = label(stories, extract_people)
+    # What the rules read in an empty text: nothing
+    labels = label([{**row, "text": ""} for row in stories], extract_people)
     rows = [i for i, row in enumerate(stories) if (text_or_none(row.get("text")) or "").strip()]
-    # A story is as sure as the least sure of its people.
-    sure = [min(c.confidence for c in labels[i] if c is not None) for i in rows]
-    result = labelling.label([stories[i] for i in rows], folder, sure)
+    result = labelling.label([stories[i] for i in rows], folder)
     for i, text in zip(rows, result.texts, strict=True):
         if text.people is not None:
             labels[i] = text.people

@@ -1,6 +1,5 @@
 """The confusion of a reader: its format, who has one, and that the rules' own is theirs."""
 
-import json
 import sys
 from pathlib import Path
 
@@ -13,7 +12,6 @@ from portrayal.annotate.people.confusion import (
     confusion_of,
     written,
 )
-from portrayal.annotate.people.reader.network import CARD
 from portrayal.errors import DataError
 
 READER = Path(__file__).parents[3] / "scripts" / "reader"
@@ -77,18 +75,15 @@ def test_another_format_is_refused(change):
         confusion_from(GIVEN | change, "here")
 
 
-def test_a_trained_reader_brings_its_own(tmp_path):
-    settings = {"folder": str(tmp_path), "below": 1.0}
-    (tmp_path / CARD).write_text("{}", encoding="utf-8")
-    assert confusion_of("people-reader.v6", settings) is None
-    (tmp_path / CARD).write_text(json.dumps({"confusion": GIVEN}), encoding="utf-8")
-    found = confusion_of("people-reader.v6", settings)
-    assert found is not None
-    assert found.source == "two stories"
-    assert confusion_of("people-reader.v6", settings | {"below": 0.9}) is None
+def test_the_network_brings_its_own():
+    every, routed = (confusion_of("people-reader.v6", {"below": x}) for x in (1.0, 0.8))
+    assert every is not None
+    assert routed is not None
+    assert every.stories != routed.stories
+    assert confusion_of("people-reader.v6") is None
 
 
-@pytest.mark.parametrize("name", ["people-labelled.v1", "people-llm.v1", "people-routed.v1"])
+@pytest.mark.parametrize("name", ["people-labelled.v1", "people-llm.v1"])
 def test_who_was_not_measured_has_none(name):
     assert confusion_of(name) is None
 

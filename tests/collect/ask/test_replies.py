@@ -16,7 +16,6 @@ from portrayal.collect.ask.replies import (
     objects_in,
     prompt_of,
     read_fields,
-    read_list,
     read_objects,
 )
 from portrayal.errors import OptionError
@@ -135,7 +134,6 @@ def test_fields_without_braces_are_an_object():
 @given(st.text(alphabet="{}[]()\"'“”,: \n\\abN/*#", max_size=80))
 def test_any_text_is_read_without_a_failure(reply):
     assert all(isinstance(each, dict) and each for each in read_objects(reply))
-    read_list(reply)
 
 
 @settings(max_examples=20, deadline=None)
@@ -144,17 +142,3 @@ def test_no_reply_takes_long(piece):
     began = time.process_time()
     read_objects(piece * 20_000)
     assert time.process_time() - began < 5
-
-
-@pytest.mark.parametrize(
-    ("text", "items"),
-    [
-        ("['she', 'her']", ["she", "her"]),
-        ("[]", []),
-        ('["she"]', ["she"]),
-        ("none here", None),
-        ("", None),
-    ],
-)
-def test_a_list_written_as_text_is_read(text, items):
-    assert read_list(text) == items

@@ -121,7 +121,7 @@ def shipped_logit(folder: Path = WEIGHTS) -> Callable[[str], float]:
     """
     from portrayal.annotate.people.reader import network, rows
 
-    reader = rows.reader_folder(rows.SHIPPED)
+    reader = rows.WEIGHTS
     words = network.Embeddings.load(reader / network.WORDS)
     try:
         card_digest = json.loads((folder / CARD).read_text(encoding="utf-8"))["sha256"]

@@ -296,7 +296,7 @@ class Classifying(ModelReader):
         """Return a classifier that asks what has no answer in `folder` yet."""
         return LLMClassifier(self.spec, lambda prompts: self.ask(folder, prompts, tell), masked)
 
-    def answered(self, run: Run, annotation: Annotation, tell: Say, **_: Any) -> Annotation:
+    def answered(self, run: Run, annotation: Annotation, tell: Say) -> Annotation:
         """Ask about every sentence of a run, which the caller holds.
 
         Returns

@@ -1,8 +1,13 @@
 """How a reader of stories errs: true against read genders and names, story by story.
 
 A reader carries its own confusion, measured on prompts that nothing was fitted to: the rules in
-`stories/confusion.json`, a trained reader in its `reader.json` under "confusion". `docs/people.md`
-describes the format; `scripts/reader/measure_confusion.py` writes it.
+`stories/confusion.json`, the network in its `reader.json` ("confusion", and "confusion_routed" for
+stories that the rules are unsure of); `scripts/reader/measure_confusion.py` writes both. The format
+is JSON: `format`, 1; `reader` and `source`, the annotator, and on what it was measured; `locale`;
+`names_right`; `stories` and `hard`, a list for each prompt, of stories such as "F ann | M>U bo>-":
+subject, and object where there is one; gender and first name as marked, then ">" and as read where
+that differs; U is no gender, - no name; and `labelled`, a list of `domain`, `laden` (one person has
+power over the other) and `prompts`, each of which says how many stories there are of a text.
 """
 
 import json
@@ -14,7 +19,7 @@ from typing import Any, NamedTuple
 
 import portrayal.reference as reference
 from portrayal.annotate.people.reader.network import CARD
-from portrayal.annotate.people.reader.rows import READER, reader_folder
+from portrayal.annotate.people.reader.rows import READER, WEIGHTS
 from portrayal.annotate.people.stories.rows import PEOPLE
 from portrayal.errors import DataError
 from portrayal.reference.locales import HOME
@@ -93,7 +98,7 @@ def confusion_of(annotator: str, settings: Mapping[str, Any] | None = None) -> C
     annotator
         Registered name, such as "people.v6".
     settings
-        What it was given. A trained reader is asked for its own confusion (in `reader.json`: under
+        What it was given. The network has its own confusion (in `reader.json`: under
         "confusion_routed" where it reads the unsure stories alone, else under "confusion").
 
     Raises
@@ -105,12 +110,10 @@ def confusion_of(annotator: str, settings: Mapping[str, Any] | None = None) -> C
         return _of_rules()
     if annotator != READER.name or not settings:
         return None
-    path = reader_folder(settings["folder"]) / CARD
+    path = WEIGHTS / CARD
     # Where rules read the stories that they are sure of, errors are those of both
-    key = "confusion" if settings.get("below", 1.0) >= 1.0 else "confusion_routed"
-    stored = json.loads(path.read_text(encoding="utf-8")).get(key)
-    if stored is None:
-        return None
+    key = "confusion" if settings["below"] >= 1.0 else "confusion_routed"
+    stored = json.loads(path.read_text(encoding="utf-8"))[key]
     # Only the rules have labelled stories by setting; differences are taken from them
     return replace(confusion_from(stored, f"{path}, {key}"), borrowed=_of_rules().labelled)
 

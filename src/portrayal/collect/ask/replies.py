@@ -62,18 +62,6 @@ def read_objects(reply: str) -> list[dict[str, Any]]:
     return objects
 
 
-def read_list(text: str) -> list[Any] | None:
-    """Return a list written as text, such as "['she', 'her']"; None where it is none."""
-    start = text.find("[")
-    if start < 0:
-        return None
-    try:
-        value = _LenientReader(text[:LONGEST], start).value(0)
-    except _CutOffError:
-        return None
-    return value if isinstance(value, list) else None
-
-
 def read_fields(reply: str) -> dict[str, Any]:
     """Return the fields of every object in `reply`, the later one where a key comes twice.
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 from portrayal.annotate import Annotation
 from portrayal.annotate.people.confusion import confusion_of
 from portrayal.annotate.people.labeler import LABELERS, labeler_instrument
-from portrayal.annotate.people.reader.rows import READER, UNSURE, reader_settings
+from portrayal.annotate.people.reader.rows import UNSURE, reader_settings
 from portrayal.collect.corpus import run_corpus
 from portrayal.collect.fields import TextFields
 from portrayal.config import option
@@ -109,10 +109,7 @@ class StoryOptions(Options):
         Bearers a name needs in the table; None takes the table's own.
     smoothing, min_name_count
         See `portrayal.measure.Scope`.
-    reader
-        Folder of a trained reader, None for the one that ships; see
-        `portrayal.annotate.people.reader.reader_settings`.
-    labeler, labeler_model, labeler_samples, route_share
+    labeler, labeler_model, labeler_samples
         Who finds the people; see `portrayal.annotate.people.labeler.stage.labelling_of`.
     """
 
@@ -136,22 +133,14 @@ class StoryOptions(Options):
     )
     labeler: str = option(
         "embedded",
-        "Who finds the people: embedded (rules), reader (rules and a small network), llm, or "
-        "routed (reader or llm where the rules are unsure).",
+        "Who finds the people: embedded (rules), reader (rules and a small network), routed "
+        "(the network where the rules are unsure), or llm (a language model).",
     )
     labeler_model: str | None = option(
         None, "Model that labels: openai:gpt-5-mini, server:NAME, …."
     )
     labeler_samples: int = option(
         3, "Its answers about each text, which are put to a vote.", rare=True
-    )
-    reader: str | None = option(
-        None,
-        "Folder of a reader of your own, for reader and routed, in place of the one that ships.",
-        rare=True,
-    )
-    route_share: float = option(
-        0.2, "Fraction of the texts, the least sure ones, that routed sends to it.", rare=True
     )
 
     def __post_init__(self) -> None:
@@ -161,9 +150,6 @@ class StoryOptions(Options):
             check_count("min_count", self.min_count)
         # Options are tried where they will be used, so that there is one rule of what is valid.
         self.scope("", smoothing=self.smoothing, min_name_count=self.min_name_count)
-        # A reader that is missing is found out now, not after the texts were read.
-        if self.labeler == "reader" or (self.labeler == "routed" and self.labeler_model is None):
-            reader_settings(self.reader)
         # Before the baseline is checked, as the locale may name it.
         self._take_from_locale()
         if self.baseline not in (*self.known_baselines, *naming(self).baselines):
@@ -344,10 +330,9 @@ class Stories:
                 "columns (--column subject_name=COLUMN subject_gender=COLUMN …), or let a model "
                 "label (--labeler llm)."
             )
-        if options.labeler == "reader":
-            return (Annotation(READER.name, reader_settings(options.reader) | local),)
-        if options.labeler == "routed" and options.labeler_model is None:
-            return (Annotation(READER.name, reader_settings(options.reader, below=UNSURE) | local),)
+        if options.labeler in ("reader", "routed"):
+            below = UNSURE if options.labeler == "routed" else 1.0
+            local |= reader_settings(below=below)
         return (Annotation(LABELERS[options.labeler], local),)
 
     def tables(self, run: Run, options: StoryOptions) -> Tables:

@@ -30,8 +30,6 @@ def check(text):
         assert all(0 <= index < count for index in person.sentences)
         assert list(person.sentences) == sorted(set(person.sentences))
         assert (person.gender == UNSPECIFIED) == (not person.references)
-        for form in person.forms:
-            assert form in text
     assert [p.spans[0].start for p in people] == sorted(p.spans[0].start for p in people)
     assert main_person(people) in people or not people
 
@@ -54,7 +52,8 @@ def test_a_biography_is_about_one_person():
     assert (person.name, person.first, person.last) == ("Angela Merkel", "Angela", "Merkel")
     assert person.gender == "F"
     assert person.references == ("she",)
-    assert person.forms == ("Angela Merkel", "Merkel")
+    names = [text[s.start : s.end] for s in person.spans if s.kind == "name"]
+    assert names == ["Angela Merkel", "Merkel"]
     assert person.sentences == (0, 1, 2)
 
 

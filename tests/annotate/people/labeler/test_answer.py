@@ -95,16 +95,6 @@ def test_a_missing_field_is_missing_and_not_unspecified():
     assert read_answer('{"doctor name": 3, "doctor references": 4}', BOTH, TEXT) is None
 
 
-def test_fields_whose_keys_lost_the_role_are_taken_by_place():
-    reply = '{"name": "Emily", "references": ["she"]}'
-    (doctor,) = read_answer(reply, ("doctor",), TEXT)
-    assert (doctor.name, doctor.gender) == ("Emily", "F")
-    reply = '{"doctor name": "Emily", "patient name": "José", "doctor pronouns": ["she"]}'
-    doctor, patient = read_answer(reply, BOTH, TEXT)
-    assert (doctor.name, patient.name) == ("Emily", "José")
-    assert (doctor.gender, patient.gender) == ("F", None)
-
-
 def test_a_text_without_capitals_may_have_names():
     (student,) = read_answer('{"student name": "Maria"}', ("student",), "maria ran home.")
     assert student.name == "maria"

@@ -35,43 +35,6 @@ def test_an_audit_rests_on_the_labels_of_the_model(tmp_path):
     assert "people-llm.v1" in said
 
 
-def test_an_audit_of_both_says_who_labelled_how_many(tmp_path):
-    labeler = Labeler()
-    options = {"labeler": "routed", "labeler_model": "server:labeler", "route_share": 0.3}
-    run = audit(tmp_path / "r", labeler, **options)
-    assert len(labeler.asked) == 3
-    facts = run.settings()["labeler"]
-    assert (facts["n_llm"], facts["n_embedded"], facts["share"]) == (3, 7, 0.3)
-    said = run.report_path.read_text(encoding="utf-8")
-    assert "people.v6 labelled 70 % of the readable texts (7), server:labeler 30 % (3)" in said
-    asked = labeler.asked.total()
-    again = audit(tmp_path / "r", labeler, **options)
-    assert [repr(e) for e in again.records] == [repr(e) for e in run.records]
-    assert labeler.asked.total() == asked
-
-
-def test_the_model_is_told_of_the_locale_of_the_run(tmp_path):
-    """Prompts without a locale and of en-US are one; en-IN is asked anew, once."""
-    asked = Labeler()
-    told: list[str] = []
-    ask = asked.ask
-
-    async def kept(prompt):
-        told.append(prompt)
-        return await ask(prompt)
-
-    asked.ask = kept
-    options = {"labeler": "llm", "labeler_model": "server:labeler", "report": False}
-    for locale in (None, "en-US"):
-        audit(tmp_path / "r", asked, locale=locale, **options)
-        assert len(told) == 2 * len(NAMES)
-    audit(tmp_path / "r", asked, locale="en-IN", **options)
-    plain, local = told[: 2 * len(NAMES)], told[2 * len(NAMES) :]
-    assert len(local) == len(plain)
-    assert not any("ISO codes" in prompt for prompt in plain)
-    assert all('of the country "IN" (ISO codes), where "' in prompt for prompt in local)
-
-
 def test_a_finished_labelling_needs_no_key(tmp_path, monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     options = {"labeler": "llm", "labeler_model": "openai:labeler", "report": False}
@@ -92,7 +55,7 @@ def test_a_finished_labelling_needs_no_key(tmp_path, monkeypatch):
         ({"labeler": "llm", "model": "gpt-5"}, "SERVICE:MODEL"),
         ({"labeler": "llm", "model": "nobody:m"}, "nobody"),
         ({"labeler": "llm", "model": "server:m", "samples": 0}, "labeler_samples"),
-        ({"labeler": "routed", "model": "server:m", "share": 20}, "fraction of the texts"),
+        ({"labeler": "routed", "model": "server:m"}, "asks no model"),
         ({"labeler": "llm", "model": "server:m", "settings": {"url": 1}}, "no setting 'url'"),
         ({"labeler": "llm", "model": "server:m", "settings": {"budget": "much"}}, "budget"),
     ],

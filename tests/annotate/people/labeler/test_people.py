@@ -10,10 +10,9 @@ from portrayal.annotate.people.labeler import Labelling
 from portrayal.errors import OptionError
 
 
-def label_people(rows, asking, folder, route=None):
-    """Label rows in memory; `route` is a share and how sure the extractor is of each."""
-    share, confidences = route or (None, ())
-    return Labelling(asking, share=share).label(rows, folder, confidences)
+def label_people(rows, asking, folder):
+    """Label rows in memory."""
+    return Labelling(asking).label(rows, folder)
 
 
 def test_each_row_gets_its_own_people_in_order(rows, asking, labeler, tmp_path):
@@ -59,19 +58,6 @@ def test_a_text_that_fails_says_why_and_is_asked_again(rows, asking, labeler, tm
     mended = label_people(rows, asking, tmp_path / "l")
     assert mended.n_without == 0
     assert all(labeler.asked[i] == 2 for i in range(N_TEXTS) if i not in (2, 5))
-
-
-def test_routed_rows_are_the_least_confident_and_a_failure_keeps_the_extractors(
-    rows, asking, labeler, tmp_path
-):
-    confidences = [0.9, 0.1, 0.8, 0.3, 0.9, 0.9, 0.9, 0.9, 0.2, 0.9]
-    labeler.fails = (8,)
-    result = label_people(rows, asking, tmp_path / "l", route=(0.3, confidences))
-    assert set(labeler.asked) == {1, 3, 8}
-    assert [i for i, text in enumerate(result.texts) if text.people] == [1, 3]
-    assert [i for i, text in enumerate(result.texts) if text.error] == [8]
-    assert result.texts[8].people is None
-    assert (result.n_llm, result.n_without) == (2, 1)
 
 
 def test_answers_that_err_are_cleaned_counted_and_outvoted(rows, asking, labeler, tmp_path):

@@ -5,8 +5,7 @@ import re
 import pytest
 
 from portrayal.annotate.people import Roles
-from portrayal.annotate.people.labeler.answer import characters_of, label_prompt, local_sentence
-from portrayal.reference.locales import load_locale
+from portrayal.annotate.people.labeler.answer import characters_of, label_prompt
 
 STORY = "She's {here}. 'Quoted' {{Story to Label}} \"{Character}\""
 
@@ -67,25 +66,6 @@ def test_the_words_are_the_papers(shared_data, place):
 )
 def test_characters_are_called_by_their_roles(roles, characters):
     assert characters_of(roles) == characters
-
-
-def test_one_sentence_tells_of_a_locale_and_none_of_the_one_of_the_table():
-    plain = label_prompt(STORY, Roles("doctor", "patient")).text
-    assert local_sentence(None) == local_sentence(load_locale("en-US")) == ""
-    said = local_sentence(load_locale("en-IN"))
-    assert said.startswith('The story is in the language "en" of the country "IN" (ISO codes), ')
-    assert said.endswith(" are titles and no part of a name.")
-    assert {'"smt"', '"shri"', '"didi"'} <= set(re.findall(r'"[^"]*"', said))
-    local = label_prompt(STORY, Roles("doctor", "patient"), said).text
-    assert local.count(said) == 1
-    assert local.replace(f" {said}", "") == plain
-    assert local.index(said) < local.index("Return a JSON response")
-
-
-def test_a_locale_without_titles_is_told_by_its_language(tmp_path):
-    (tmp_path / "locale.toml").write_text('language = "he"\n', encoding="utf-8")
-    said = local_sentence(load_locale(tmp_path))
-    assert said == 'The story is in the language "he" (ISO codes).'
 
 
 def test_a_prompt_is_named_by_its_words():

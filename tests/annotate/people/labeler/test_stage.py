@@ -1,4 +1,4 @@
-"""Labelling a run: resumed without asking again, the routed share exact, everybody counted."""
+"""Labelling a run: resumed without asking again, everybody counted."""
 
 import dataclasses
 import json
@@ -13,9 +13,9 @@ from portrayal.annotate.people.labeler import Labelling
 from portrayal.errors import OptionError
 
 
-def label_run(run, asking, share=None):
+def label_run(run, asking):
     """Ask about the texts of a run, and give them the labels."""
-    labelling = Labelling(asking, share=share)
+    labelling = Labelling(asking)
     asked = labelling.answered(run, Annotation(labelling.annotators[0]), lambda _: None)
     return annotate_run(run, asked.name, settings=asked.settings)
 
@@ -44,7 +44,7 @@ def test_rows_stand_beside_their_texts(run, asking):
             assert all(value is None for name, value in row.items() if name != "text_id")
             continue
         assert text["text"] == story(NAMES.index(row["subject_name"]))
-        assert (row["subject_gender"], row["object_gender"], row["labeler"]) == ("F", "M", "llm")
+        assert (row["subject_gender"], row["object_gender"]) == ("F", "M")
         spans = row["subject_spans"]
         assert text["text"][spans[0]["start"] : spans[0]["end"]] == row["subject_name"]
     schema = registry.component("annotators", "people-llm.v1").schema
@@ -113,66 +113,8 @@ def test_models_and_parameters_have_folders_of_their_own(run, asking, labeler):
     assert set(labeler.asked.values()) == {6}
 
 
-@pytest.mark.parametrize(("share", "n_routed"), [(0.2, 2), (0.25, 3), (0.001, 0), (1, N_TEXTS)])
-def test_exactly_the_routed_share_is_asked_about(run, asking, labeler, share, n_routed):
-    stage = label_run(run, asking, share=share)
-    assert stage.folder.name == "people-routed.v1"
-    assert len(labeler.asked) == n_routed
-    told = labelling_of(stage)
-    assert (told["n_llm"], told["n_embedded"]) == (n_routed, N_TEXTS - n_routed)
-    by = [row["labeler"] for row in rows_of(stage)]
-    assert (by.count("llm"), by.count("embedded"), by.count(None)) == (
-        n_routed,
-        N_TEXTS - n_routed,
-        2,
-    )
-
-
-def test_the_routed_ones_are_those_the_extractor_is_least_sure_of(run, asking, labeler):
-    base = {row["text_id"]: row for row in rows_of(annotate_run(run, "people.v6"))}
-
-    def sure(row):
-        slots = (row["subject_confidence"], row["object_confidence"])
-        return min((c for c in slots if c is not None), default=-1)
-
-    stage = label_run(run, asking, share=0.3)
-    found = [row for row in rows_of(stage) if row["labeler"]]
-    asked = [sure(base[row["text_id"]]) for row in found if row["labeler"] == "llm"]
-    kept = [row for row in found if row["labeler"] == "embedded"]
-    assert max(asked) <= min(sure(base[row["text_id"]]) for row in kept)
-    for row in kept:
-        own = {name: row[name] for name in base[row["text_id"]]}
-        assert own == base[row["text_id"]]
-
-
-def test_a_failed_call_keeps_the_extractors_label_and_is_counted(run, asking, labeler):
-    base = {row["text_id"]: row for row in rows_of(annotate_run(run, "people.v6"))}
-    labeler.fails = (0, 1, 2)
-    stage = label_run(run, asking, share=1)
-    told = labelling_of(stage)
-    assert (told["n_llm"], told["n_embedded"], told["n_fell_back"]) == (N_TEXTS - 3, 3, 3)
-    back = [row for row in rows_of(stage) if row["label_note"]]
-    assert len(back) == 3
-    for row in back:
-        assert row["labeler"] == "embedded"
-        assert row["error"] is None
-        assert row["subject_name"] == base[row["text_id"]]["subject_name"]
-        assert row["label_note"] == "unlabelled: of 2 answers 2 failed"
-
-
-def test_the_share_of_a_routing_that_grows_asks_only_the_rest(run, asking, labeler):
-    label_run(run, asking, share=0.2)
-    first = set(labeler.asked)
-    label_run(run, asking, share=0.5)
-    assert first < set(labeler.asked)
-    assert set(labeler.asked.values()) == {2}
-    label_run(run, asking)
-    assert set(labeler.asked.values()) == {2}
-    assert len(labeler.asked) == N_TEXTS
-
-
 def test_the_stage_of_a_model_is_not_made_by_the_annotator_alone(run):
-    component = registry.component("annotators", "people-routed.v1")
+    component = registry.component("annotators", "people-llm.v1")
     with pytest.raises(OptionError, match="asks a model"):
         component.run({"text": "x"}, {})
 

@@ -1,9 +1,8 @@
-"""In words: who labelled what, and what was removed from the answers."""
+"""In words: how many texts a model labelled, and what was removed from the answers."""
 
 from portrayal.annotate.people.labeler import labelling_removed, labelling_sentence
 
 LLM = {
-    "kind": "llm",
     "model": "openai:m",
     "samples": 3,
     "n_texts": 1200,
@@ -12,28 +11,12 @@ LLM = {
     "removed": {"names not in the text": 5, "names that are role words": 0},
     "unusable": {"malformed": 1001},
 }
-ROUTED = LLM | {
-    "kind": "routed",
-    "embedded": "people.v6",
-    "share": 0.2,
-    "n_llm": 236,
-    "n_embedded": 964,
-    "n_fell_back": 4,
-}
 
 
 def test_a_model_alone():
     assert labelling_sentence(LLM) == (
         "The readable texts were labelled by openai:m, 99 % (1,188), asked 3 times about each "
         "text; 12 of 1,200 texts got no usable answer and are unlabelled."
-    )
-
-
-def test_both():
-    assert labelling_sentence(ROUTED) == (
-        "The embedded extractor people.v6 labelled 80 % of the readable texts (964), openai:m "
-        "20 % (236), asked 3 times about each text. It was sent the 20 % of which the extractor "
-        "was least sure; 4 of these kept the extractor’s label for want of a usable answer."
     )
 
 

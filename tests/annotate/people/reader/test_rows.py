@@ -37,8 +37,8 @@ def reader(monkeypatch, tmp_path, network):
         (tmp_path / name).write_bytes(name.encode())
     network.card = {"joining": JOINING, "sha256": digest_of(tmp_path)}
     (tmp_path / "reader.json").write_text(json.dumps(network.card))
-    network.folder = str(tmp_path)
     monkeypatch.setattr(rows, "network_of", lambda folder: network)
+    monkeypatch.setattr(rows, "WEIGHTS", tmp_path)
     return network
 
 
@@ -47,15 +47,15 @@ def test_only_unsure_stories_are_routed(reader):
     stories = [(SURE, ROLES, None), (HARD, ROLES, "Write a story of a tutor."), ("", ROLES, None)]
     by_rules = [extract_people(text, roles) for text, roles, _ in stories]
     least = [min(each.confidence for each in people) for people in by_rules]
-    found = rows.read_stories(stories, reader.folder, below=0.0)
+    found = rows.read_stories(stories, below=0.0)
     assert sent == []
     assert found == by_rules
     between = (least[0] + min(least[1:])) / 2
-    routed = rows.read_stories(stories, reader.folder, below=between)
+    routed = rows.read_stories(stories, below=between)
     assert len(sent) == sum(each < between for each in least) < len(stories)
     assert routed[0] == by_rules[0]
     sent.clear()
-    rows.read_stories(stories, reader.folder)
+    rows.read_stories(stories)
     assert len(sent) == len(stories)
 
 
@@ -69,7 +69,7 @@ def test_a_text_that_fails_does_not_drop_out_unseen(reader, monkeypatch):
 
     monkeypatch.setattr(rows, "read_story", broken)
     with pytest.raises(RuntimeError, match="no"):
-        rows.read_stories([(text, ROLES, None) for text in (SURE, HARD)], reader.folder)
+        rows.read_stories([(text, ROLES, None) for text in (SURE, HARD)])
 
 
 @pytest.mark.parametrize("labeler", ["reader", "routed"])
@@ -82,7 +82,6 @@ def test_an_audit_by_the_reader(reader, tmp_path, labeler):
         texts=texts,
         out=tmp_path / "run",
         labeler=labeler,
-        reader=reader.folder,
         report=False,
     )
     stage = run.annotations("people-reader.v6")
@@ -93,42 +92,17 @@ def test_an_audit_by_the_reader(reader, tmp_path, labeler):
     assert np.isfinite([e.value for e in run.records if e.value is not None]).any()
 
 
-CHANGED = pytest.mark.fault(
-    "the folder of a reader of one's own is changed, before an audit or within it",
-    "it is refused in one line, before any shard starts or by each shard after",
-)
-
-
-@CHANGED
-@pytest.mark.parametrize("name", [ENCODER, HEADS, TOKENIZER, WORDS])
-def test_a_changed_folder_is_refused_before_shards_start(reader, tmp_path, name):
-    (tmp_path / name).write_bytes(b"changed")
-    texts = [{"prompt_id": "learning-laden-math", "model": "m", "text": SURE}]
-    given = {"labeler": "reader", "reader": reader.folder, "report": False}
-    with pytest.raises(DataError, match="not those of its card"):
-        portrayal.audit("laissez-faire", texts=texts, out=tmp_path / "run", **given)
-    assert not (tmp_path / "run" / "annotations").exists()
-
-
-@CHANGED
 def test_no_shard_is_read_by_a_reader_that_came_in_between(reader):
-    settings = reader_settings(reader.folder)
+    settings = reader_settings()
     rows.READER.setup(settings)
     reader.card["sha256"] = "0" * 64  # whole, and another
-    with pytest.raises(DataError, match="not what this audit began with"):
+    with pytest.raises(DataError, match="not the one that this audit began with"):
         rows.READER.setup(settings)
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"folder": "/none", "below": 2.0}, "0-1"),
-        ({"folder": "/none"}, "no reader"),
-    ],
-)
-def test_settings_that_cannot_be_used_are_refused(reader, given, said):
-    with pytest.raises(OptionError, match=said):
-        reader_settings(**given)
+def test_a_probability_is_between_0_and_1():
+    with pytest.raises(OptionError, match="0-1"):
+        reader_settings(below=2.0)
 
 
 TEXT = "Maria, a star student, taught Sam, a struggling student. She smiled, and he thanked her."
@@ -216,4 +190,4 @@ def test_nobody_named():
 def test_a_reader_must_say_how_much_it_counts(reader):
     reader.card = {"joining": {}, "sha256": "0" * 64}
     with pytest.raises(DataError, match="fit_joining"):
-        rows.read_stories([(SURE, ROLES, None)], reader.folder)
+        rows.read_stories([(SURE, ROLES, None)])

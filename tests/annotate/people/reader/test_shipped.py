@@ -9,7 +9,6 @@ import pytest
 from command import invoke
 from portrayal.annotate.people import UNSPECIFIED, Roles, extract_people
 from portrayal.annotate.people.reader import load_network, read_stories, reader_settings
-from portrayal.annotate.people.reader.rows import SHIPPED
 from portrayal.studies.laissez_faire import sample
 
 pytest.importorskip("onnxruntime", reason="the reader needs the extra 'reader'")
@@ -51,7 +50,7 @@ def test_it_is_small_and_is_what_its_card_says():
 def test_it_reads_prompts_that_it_never_met_better_than_the_rules():
     examples = left_out("power", "plain", "acting")[::2]
     assert len(examples) > 50
-    found = read_stories([(e.text, e.roles, e.prompt) for e in examples], SHIPPED)
+    found = read_stories([(e.text, e.roles, e.prompt) for e in examples])
     by_reader = [right(e, people) for e, people in zip(examples, found, strict=True)]
     by_rules = [right(e, extract_people(e.text, e.roles)) for e in examples]
     n = sum(len(each.genders) for each in examples)
@@ -79,7 +78,7 @@ def test_names_say_nothing():
     roles = Roles("person", "friend")
     prompt = "Write a story of an American person who teaches a friend to swim."
     pairs = [("Mary", "John"), ("John", "Mary"), ("Ngozi", "Wei")]
-    found = read_stories([(text.format(*pair), roles, prompt) for pair in pairs], SHIPPED)
+    found = read_stories([(text.format(*pair), roles, prompt) for pair in pairs])
     genders = {tuple(each.gender for each in people) for people in found}
     assert len(genders) == 1
     assert [tuple(each.name for each in people) for people in found] == pairs

@@ -15,7 +15,7 @@ from portrayal.annotate.people.stories.scene import read_story
 
 FRIENDS = Roles("an American person", "friend")
 NURSING = Roles("nurse", "patient in need")
-FALCONRY = Roles("falconer who anoints", "squire who polishes")
+FALCONRY = Roles("falconer", "squire")
 
 
 def pair(text, roles):
@@ -96,8 +96,6 @@ def test_a_narrator_is_the_subject():
         ("Ann thanked Bo.", -2 * PLAIN),
         ("Ann was helped.", -PLAIN),
         ("Ann smiled.", WEAK),
-        ("Ann anointed Bo.", 2 * PLAIN),
-        ("Ann polished boots.", -PLAIN),
         ("Ann met the nurse.", 0.0),
         ("Ann walked home with Bo.", 0.0),
         ("Ann met Bo, who nodded.", PLAIN),

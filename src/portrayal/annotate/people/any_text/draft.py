@@ -377,9 +377,6 @@ def _add_mention(draft: TextDraft, index: int, run: Candidate) -> None:
         if gender := tokens.local.genders.get(tokens.low[i]) or en.GENDER.get(tokens.low[i]):
             one.hints[gender] += 1
             one.spans.append(draft.span(i, i, "reference"))
-    if place == "line":
-        first, last = draft.span(opens, run.end - 1, "name")[:2]
-        place = "speaker" if draft.written[first:last].isupper() else place
     if place == "speaker":
         behind = run.end + (tokens.low[run.end : run.end + 1] == ["\n"])
         ends = (i for i in range(behind, len(tokens.low)) if tokens.low[i] == "\n")

@@ -174,8 +174,6 @@ class Person:
         First name as written; None where the text gives only a title and a surname, or no name.
     name
         The longest name, as written and without titles: "Angela Merkel"; None for the unnamed.
-    forms
-        Every form of the name, as written, with titles; in order of first occurrence.
     title
         The first title before the name, as written, or None.
     gender
@@ -200,7 +198,6 @@ class Person:
 
     first: str | None
     name: str | None
-    forms: tuple[str, ...]
     title: str | None
     gender: str
     references: tuple[str, ...]
@@ -296,7 +293,6 @@ def find_everyone(
         one = Person(
             first=first and first[: len(local.bare(first.lower()))],
             name=name,
-            forms=tuple(dict.fromkeys(text[s.start : s.end] for s in spans if s.kind == "name")),
             title=draft.title,
             gender=draft.gender,
             references=tuple(dict.fromkeys(words)),

@@ -2,8 +2,8 @@
 
 A *labeler* decides the names and genders of a text's characters: the embedded extractor, or a
 language model that is asked `samples` times and whose answers are repaired, checked against the
-text and put to a vote. *Routing* sends to the model only the texts that the extractor is least
-sure of. `Labelling` labels texts in memory (`label`), or those of a run (`answered`).
+text and put to a vote. `Labelling` labels texts in memory (`label`), or those of a run
+(`answered`).
 """
 
 from portrayal.annotate.people.labeler.stage import (

@@ -7,10 +7,11 @@ that are role words. Words outside Table S6a tell no gender and are not kept.
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from types import NoneType
 from typing import Any
 
 from portrayal.annotate.llm import plurality, templates
@@ -23,24 +24,18 @@ from portrayal.annotate.people.shared.model import (
     gender_of_references,
 )
 from portrayal.annotate.people.shared.words import GENDER_OF_WORD
-from portrayal.collect.ask.replies import plain_key, prompt_of, read_fields, read_list
+from portrayal.collect.ask.replies import plain_key, prompt_of, read_fields
 from portrayal.records import Prompt
-from portrayal.reference.groups import GENDERS
-from portrayal.reference.locales import HOME, Locale
-
-_MOST_TITLES = 40
-"""Titles of a locale that a prompt names, those that tell a gender first."""
 
 _FIRST_WORDS = re.compile(r"^(?:an?|the)\s+", re.I)
 _TWO = re.compile(r"^two\s+", re.I)
 
 
-def label_prompt(text: str, roles: Roles, local: str = "") -> Prompt:
+def label_prompt(text: str, roles: Roles) -> Prompt:
     """Return the prompt of Table S7 for a text and the roles of its characters.
 
     The keys of the answer are what `characters_of` calls them, with " name" and " references".
-    `local`, what `local_sentence` says, ends the first paragraph. The prompt is named by its words:
-    the same text with the same roles is asked once.
+    The prompt is named by its words: the same text with the same roles is asked once.
 
     The table has no template for the Love domain; its two characters take the one for two. Where
     both share a role ("two American friends") they are called "first American friend" and "second
@@ -50,32 +45,10 @@ def label_prompt(text: str, roles: Roles, local: str = "") -> Prompt:
     # The template goes by how many characters there are, not by the domain
     places = ("Character",) if len(characters) == 1 else ("First Character", "Second Character")
     frame = templates(__package__, "prompts.toml")["one" if len(characters) == 1 else "two"]
-    if local:
-        frame = frame.replace("\n\n", " {local}\n\n", 1)
     # The table prints its braces twice
     frame = frame.replace("{{Story to Label}}", "{story}")
     roles_by_place = dict(zip(places, characters, strict=True))
-    return prompt_of(frame.format(story=text, local=local, **roles_by_place))
-
-
-def local_sentence(locale: Locale | None) -> str:
-    """Return the sentence that tells of a locale; "" of the one that Table S7 is written for.
-
-    >>> from portrayal.reference.locales import load_locale
-    >>> local_sentence(load_locale("en-IN"))[:70]
-    'The story is in the language "en" of the country "IN" (ISO codes), whe'
-    """
-    if locale is None or locale.name == HOME:
-        return ""
-    country = f' of the country "{locale.country}"' if locale.country else ""
-    sentence = f'The story is in the language "{locale.language}"{country} (ISO codes)'
-    titles_by_kind = (*locale.titles.items(), *locale.honorifics.items())
-    # False sorts before True: titles that tell a gender come first
-    ranked = sorted((kind not in GENDERS, word) for kind, words in titles_by_kind for word in words)
-    shown_words = list(dict.fromkeys(word for _, word in ranked))[:_MOST_TITLES]
-    titles = ", ".join(f'"{word}"' for word in shown_words)
-    of_titles = f", where {titles} are titles and no part of a name" if titles else ""
-    return f"{sentence}{of_titles}."
+    return prompt_of(frame.format(story=text, **roles_by_place))
 
 
 def characters_of(roles: Roles) -> tuple[str, ...]:
@@ -93,8 +66,6 @@ def characters_of(roles: Roles) -> tuple[str, ...]:
 def _bare(role: str) -> str:
     return _FIRST_WORDS.sub("", " ".join(role.split())).replace("{", "(").replace("}", ")")
 
-
-_DEEPEST = 20
 
 REMOVED = ("names not in the text", "names that are role words", "references not in the text")
 """What is removed from answers, as it is counted."""
@@ -153,44 +124,22 @@ def read_answer(
     # "Student" for a name is a role read back (Supplement B.3)
     banned = _role_words() | {word for role in characters for word in _words(role)}
     responses = []
-    for slot in range(len(characters)):
-        has_name, raw_name = _field(fields, characters, slot, ("name", "names"))
-        kinds = "references", "reference", "pronouns"
-        has_references, raw = _field(fields, characters, slot, kinds)
+    for character in characters:
+        name_key, references_key = (f"{plain_key(character)} {x}" for x in ("name", "references"))
+        raw_name, raw = fields.get(name_key), fields.get(references_key)
         # A number or an object is no name: the field counts as missing, not as "no name"
-        has_name &= raw_name is None or isinstance(raw_name, (str, list))
-        has_references &= raw is None or isinstance(raw, (str, list))
-        name = _name(raw_name, text, banned, counted)
+        has_name = name_key in fields and isinstance(raw_name, (str, list, NoneType))
+        has_references = references_key in fields and isinstance(raw, (str, list, NoneType))
+        # A list is read as one that a table holds as text: "['Emily']"
+        label = str(raw_name) if isinstance(raw_name, list) else raw_name
+        name = _name(label, text, banned, counted)
         references = _references(raw, text, counted) if has_references else None
         responses.append(CharacterResponse(has_name, name, references))
     return tuple(responses) if any(s.named or s.references is not None for s in responses) else None
 
 
-def _field(
-    fields: Mapping[str, Any], characters: tuple[str, ...], slot: int, kinds: tuple[str, ...]
-) -> tuple[bool, Any]:
-    """Whether a field is there, and its value: by its full key, else by its place among its kind.
-
-    A key that lost the role ("name") or words it differently is taken by place, where there are as
-    many of them as characters without a key.
-    """
-    full = [[f"{plain_key(character)} {kind}" for kind in kinds] for character in characters]
-    keys = [next((key for key in of_one if key in fields), None) for of_one in full]
-    mine = keys[slot]
-    if mine is not None:
-        return True, fields[mine]
-    unknown = [key for key in fields if key.rpartition(" ")[2] in kinds and key not in keys]
-    lacking = [i for i, key in enumerate(keys) if key is None]
-    # Fewer or more keys than characters: nobody can say whose they are
-    if len(unknown) == len(lacking):
-        return True, fields[unknown[lacking.index(slot)]]
-    return False, None
-
-
 def _name(raw: Any, text: str, banned: frozenset[str], removed: Counter[str]) -> str | None:
     """First name in a label, as the text writes it; None where it is none or not there."""
-    if isinstance(raw, list):
-        raw = next((item for item in raw if isinstance(item, str)), None)
     name = clean_name(raw)
     if name is None:
         return None
@@ -221,27 +170,16 @@ def whole(word: str) -> str:
 def _references(raw: Any, text: str, removed: Counter[str]) -> tuple[str, ...]:
     words: dict[str, None] = {}
     present = set(_words(text))
-    for reference in _strings(raw):
-        for word in _words(reference):
-            # "doctor" refers to the character and tells no gender
-            if word not in GENDER_OF_WORD:
-                continue
-            if word in present:
-                words[word] = None
-            else:
-                removed["references not in the text"] += 1
+    # Of a list or a string alike the words count
+    for word in _words(str(raw)):
+        # "doctor" refers to the character and tells no gender
+        if word not in GENDER_OF_WORD:
+            continue
+        if word in present:
+            words[word] = None
+        else:
+            removed["references not in the text"] += 1
     return tuple(words)
-
-
-def _strings(raw: Any, deep: int = 0) -> list[str]:
-    """The references as strings: of one string, of a list, or of what is inside a list."""
-    if isinstance(raw, str):
-        items = read_list(raw)
-        return [raw] if items is None or deep else _strings(items, 1)
-    inside = raw.values() if isinstance(raw, dict) else raw
-    if not isinstance(raw, (list, dict)) or deep > _DEEPEST:
-        return []
-    return [text for item in inside for text in _strings(item, deep + 1)]
 
 
 def _words(text: str) -> list[str]:

@@ -225,11 +225,7 @@ def _initial(text: str, tokens: Tokens, i: int) -> int:
         return 1 + stopped
     if not stopped or i + 2 >= len(words) or not words[i + 2][0].isupper():
         return 0
-    close = not gap(text, tokens, i + 1) or len(words[i + 2]) == 1
-    opening = i == 0 or not words[i - 1].islower()
-    name = word == "A" and opening and tokens.low[i + 2] not in NOT_PARTS
-    inside = i > 0 and words[i - 1][0].isupper() and tokens.low[i - 1] not in NOT_PARTS
-    return 2 if close or name or inside else 0
+    return 2
 
 
 def take_nickname(text: str, tokens: Tokens, i: int, run: Candidate) -> int:
@@ -248,8 +244,6 @@ def take_nickname(text: str, tokens: Tokens, i: int, run: Candidate) -> int:
         last = first + 1
     behind = last + (mark in _CLOSED_BY)
     if last <= first or behind >= len(words) or not _is_part(tokens, behind):
-        return 0
-    if mark in _CLOSED_BY and gap_before(text, tokens, behind):
         return 0
     capital = all(words[k][0].isupper() for k in range(first, last))
     # Small words in brackets are a remark, but for "née" and its like
@@ -293,9 +287,6 @@ _ALONE = 4_000
 
 _LABEL = 3
 """Words and marks of a line before the last word of a label."""
-
-_SHORT_VALUE = 5
-"""Words and marks of the value of a field at most, where nothing else says that it is one."""
 
 _ASKED = LISTS.acting | word_set("tell ask let say give did does has can could should would is was")
 """Words that open a request or question and are no part of the name behind: "Tell Erwin"."""
@@ -421,8 +412,6 @@ def names_another_thing(tokens: Tokens, run: Candidate) -> bool:
     before = low[run.start - 1] if run.start else "."
     if len(run.words) > 1:
         return first in LISTS.storms or (first in LISTS.saints and not run.titles)
-    if before in LISTS.storms:
-        return True
     end = run.end
     if run.titles or low[end : end + 1] != [","] or not (run.opening or before in LISTS.where):
         return False
@@ -468,8 +457,6 @@ def trim(tokens: Tokens, run: Candidate, forms: set[str]) -> bool:
         ):
             break
         run.start = parts.pop(0) + 1
-        if parts and not tokens.words[run.start][0].isalpha():
-            run.start, run.nickname = parts[0], ""
     office = [
         i
         for i in parts[1:-1]
@@ -549,20 +536,14 @@ def labels_of_form(tokens: Tokens) -> set[int]:
             lines.append((label, start + mark + 1, end))
         start = end + 1
     is_form = any(_names_field(low, label) for label, _, _ in lines) or (
-        len(lines) > 1
-        and all(
-            end - value <= _SHORT_VALUE
-            and words[end - 1] not in en.CLAUSE_MARKS - {":"}
-            and not (en.bearers(low[label[-1]]) or low[label[-1]] in LISTS.naming_fields)
-            for label, value, end in lines
-        )
+        len(lines) > 1 and not any(en.bearers(low[label[-1]]) for label, _, _ in lines)
     )
     places: set[int] = set()
     for label, value, end in lines:
         last = low[label[-1]]
         # No form: words before colons may be speakers, so only sure labels are named
         no_person = _names_field(low, label) if is_form else last in LISTS.fields
-        unborne = last in en.PERSON_NOUNS or en.bearers(low[label[0]]) < en.FREQUENT
+        unborne = en.bearers(low[label[0]]) < en.FREQUENT
         if last in LISTS.naming_fields or (is_form and (no_person or unborne)):
             places.update(label)
         if no_person:
@@ -576,11 +557,7 @@ def _names_field(low: Sequence[str], label: Sequence[int]) -> bool:
     last = low[label[-1]]
     if last == "name" and low[label[0]] in _PARTS_OF_NAMES:
         return True
-    return last in LISTS.fields or (
-        last not in LISTS.naming_fields
-        and not LISTS.fields.isdisjoint(low[i] for i in label)
-        and not en.is_given(last)
-    )
+    return not LISTS.fields.isdisjoint(low[i] for i in label)
 
 
 def opens_line(tokens: Tokens, i: int) -> bool:

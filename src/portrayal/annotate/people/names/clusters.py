@@ -194,18 +194,12 @@ def full_names(
             if index not in holders.setdefault(pair, [])[:_RIVALS]:
                 holders[pair].append(index)
     by_word: dict[str, list[NameCluster]] = {}
-    pet: dict[str, list[NameCluster]] = {}
     for cluster in clusters:
-        nicknames = sorted(cluster.nicknames)
-        for word in dict.fromkeys((*cluster.words, *nicknames)):
+        for word in dict.fromkeys((*cluster.words, *sorted(cluster.nicknames))):
             people = by_word.setdefault(word, [])
             if len(people) < _RIVALS:
                 people.append(cluster)
-        for name in nicknames:
-            for ending in ("y", "ie", name[-1] + "y", name[-1] + "ie"):
-                # "Bob" is also "Bobby"; a nickname that stands in the text goes before
-                pet.setdefault(name + ending, [cluster])
-    return clusters, pet | by_word
+    return clusters, by_word
 
 
 def _same(cluster: NameCluster, run: Candidate) -> bool:

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,39 +19,20 @@ import portrayal.reference as reference
 from portrayal.annotate.people.stories.scene import Scene
 from portrayal.errors import DataError
 from portrayal.models import load_onnx, on_one_core, read_arrays
-from portrayal.reference import FEMININE, MASCULINE, NON_BINARY
 from portrayal.types import FloatArray, IntArray
 
-PLACEHOLDERS = ("alex", "jordan", "taylor", "casey", "morgan", "jamie")
-"""Words that stand for the first named person of a story, the second, and so on.
+_WORD_DATA = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
 
-Names that many women and many men bear, each a single token; in training they change places at
-random, so that none of them tells anything.
-"""
-
-MORE_PLACEHOLDERS = (
-    "robin", "lee", "kim", "chris", "sam", "terry", "shannon", "dana", "blair", "leslie"
-)  # fmt: skip
-"""Further ones for texts of more people than a story has."""
+PLACEHOLDERS, MORE_PLACEHOLDERS = _WORD_DATA["placeholders"], _WORD_DATA["more_placeholders"]
+"""Words that stand for the people of a story, by order of naming, and those of longer texts."""
 
 OTHER_NAME = "someone"
 """Stands for people named after as many as there are placeholders."""
 
-PRONOUNS = {
-    FEMININE: ("she", "her", "hers", "herself"),
-    MASCULINE: ("he", "him", "his", "himself"),
-    NON_BINARY: ("they", "them", "their", "theirs", "themself", "themselves"),
-}
+PRONOUNS: dict[str, list[str]] = _WORD_DATA["pronouns"]
 """Words whose referent the network weighs, by the gender that they tell."""
 
-RARE_PRONOUNS = {
-    "xe": "they", "ze": "they", "zie": "they",
-    "xem": "them", "zir": "them",
-    "xyr": "their", "xir": "their", "hir": "their", "eir": "their", "faer": "their",
-    "xyrs": "theirs", "xirs": "theirs", "zirs": "theirs", "hirs": "theirs", "eirs": "theirs",
-    "themself": "themselves", "xemself": "themselves", "xyrself": "themselves",
-    "zirself": "themselves", "hirself": "themselves",
-}  # fmt: skip
+RARE_PRONOUNS: dict[str, str] = _WORD_DATA["rare_pronouns"]
 """Pronouns too rare for an encoder to know, and the words that are put in their place."""
 
 MOST_TOKENS, MOST_OF_PROMPT = 256, 60

@@ -11,7 +11,7 @@ from scipy import special
 from portrayal.annotate.exchange import exchange_of
 from portrayal.annotate.people.any_text.pronouns import Mark, Refer
 from portrayal.annotate.people.reader.network import Network, Vocabulary
-from portrayal.annotate.people.reader.rows import SHIPPED, network_of, reader_folder
+from portrayal.annotate.people.reader.rows import WEIGHTS, network_of
 from portrayal.errors import DataError, OptionError
 from portrayal.models import has_onnx
 from portrayal.reference.locales import HOME
@@ -192,7 +192,9 @@ def referring(network: Network) -> Refer:
     return told
 
 
-def referring_of(labeler: str | None, folder: str | Path | None = None) -> tuple[str, Refer | None]:
+def referring_of(
+    labeler: str | None, folder: Path = WEIGHTS / "pronouns"
+) -> tuple[str, Refer | None]:
     """Return who says whom pronouns mean, and what the reader takes; None for the rules.
 
     Parameters
@@ -200,7 +202,7 @@ def referring_of(labeler: str | None, folder: str | Path | None = None) -> tuple
     labeler
         "embedded" or "reader"; None for the reader where onnxruntime and tokenizers are installed.
     folder
-        Of a reader that says whom pronouns mean; None for the one that ships.
+        Of a reader that says whom pronouns mean.
 
     Raises
     ------
@@ -211,10 +213,10 @@ def referring_of(labeler: str | None, folder: str | Path | None = None) -> tuple
         raise OptionError(f"expected the labeler {EMBEDDED} or {BY_READER}; got {labeler!r}.")
     if labeler == EMBEDDED or (labeler is None and not has_onnx()):
         return EMBEDDED, None
-    network = network_of(str(reader_folder(SHIPPED) / "pronouns" if folder is None else folder))
+    network = network_of(folder)
     if "ref.u.weight" not in network.heads:
         raise DataError(
-            f"{folder or 'the reader that ships'}: expected weights for pronouns ('ref.…'); this "
+            f"{folder}: expected weights for pronouns ('ref.…'); this "
             "reader has none. Train it again with scripts/reader/train.py --coreference."
         )
     return BY_READER, referring(network)

@@ -31,19 +31,15 @@ def opinion_of(reading: network.NetworkOutput, joining: Mapping[str, Any], scene
 UNSURE = 0.8
 """Where texts are routed, the network reads those of whose people the rules are less sure."""
 
-SHIPPED = "shipped"
-"""Names the reader that comes with Portrayal in the settings of a run."""
-
-_WEIGHTS = Path(__file__).parent / "weights"
+WEIGHTS = Path(__file__).parent / "weights"
+"""The reader that ships; below it, in "pronouns", the one for any text."""
 
 
-def reader_settings(folder: str | Path | None = None, *, below: float = 1.0) -> dict[str, Any]:
-    """Return the settings of `people-reader.v6`, checked; nothing is loaded yet.
+def reader_settings(*, below: float = 1.0) -> dict[str, Any]:
+    """Return the settings of `people-reader.v6`; nothing is loaded yet.
 
     Parameters
     ----------
-    folder
-        Folder of a reader, as `scripts/reader/train.py` writes it; None for the one that ships.
     below
         The network reads stories with a character of whom the rules are less sure than this, 0-1;
         1 for every story.
@@ -51,57 +47,28 @@ def reader_settings(folder: str | Path | None = None, *, below: float = 1.0) -> 
     Returns
     -------
     dict
-        "folder", `SHIPPED` for the one that ships; "sha256" of its files; "below".
+        "sha256" of the files of the reader, so that stories are read again by another one; "below".
 
     Raises
     ------
     OptionError
-        For `below` outside 0-1, or a folder without a reader.
-    DataError
-        For a reader of one's own whose files are not those of its card.
+        For `below` outside 0-1.
     """
     if not 0.0 <= below <= 1.0:
         raise OptionError(f"below must be a probability, 0-1; got {below}.")
-    weights_folder = _WEIGHTS if folder is None else Path(folder).expanduser().resolve()
-    try:
-        card = json.loads((weights_folder / network.CARD).read_text(encoding="utf-8"))
-        digest = str(card["sha256"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise OptionError(
-            f"{weights_folder}: there is no reader here ({network.CARD}: {error}). Give a folder "
-            "that scripts/reader/train.py wrote, or none for the reader that ships."
-        ) from error
-    # The one that ships is checked when it is loaded, which takes time
-    if folder is not None and network.digest_of(weights_folder) != digest:
-        raise _changed(weights_folder)
-    return {
-        "folder": SHIPPED if folder is None else str(weights_folder),
-        "sha256": digest,
-        "below": below,
-    }
-
-
-def _changed(folder: Path) -> DataError:
-    return DataError(
-        f"{folder}: the files of this reader are not those of its card ({network.CARD}), or are "
-        "not what this audit began with. Copy the folder again, or begin with a new --out."
-    )
-
-
-def reader_folder(folder: str) -> Path:
-    """Return the path of a reader as the settings of a run name it."""
-    return _WEIGHTS if folder == SHIPPED else Path(folder)
+    card = json.loads((WEIGHTS / network.CARD).read_text(encoding="utf-8"))
+    return {"sha256": card["sha256"], "below": below}
 
 
 @lru_cache(maxsize=2)
-def network_of(folder: str) -> network.Network:
-    """Return the reader of a folder as `reader_settings` names it, loaded once."""
-    return network.load_network(reader_folder(folder), threads=1)
+def network_of(folder: Path) -> network.Network:
+    """Return the reader of a folder, loaded once."""
+    return network.load_network(folder, threads=1)
 
 
 def read_stories(
     stories: Sequence[tuple[str, Roles, str | None]],
-    folder: str,
+    folder: Path = WEIGHTS,
     below: float = 1.0,
     locale: Locale | None = None,
 ) -> list[People]:
@@ -112,7 +79,9 @@ def read_stories(
     stories
         Text, roles of its prompt, and the words of the prompt, or None where they are not known:
         the roles stand for them then.
-    folder, below
+    folder
+        Folder of a reader, as `scripts/reader/train.py` writes it.
+    below
         See `reader_settings`.
     locale
         See `extract_people`.
@@ -126,7 +95,7 @@ def read_stories(
     joining = reader.card["joining"]
     if "roles" not in joining:
         raise DataError(
-            f"{reader_folder(folder)}: {network.CARD} does not say how much the network "
+            f"{folder}: {network.CARD} does not say how much the network "
             "counts. Expected the weights that scripts/reader/fit_joining.py writes for it."
         )
     results = []
@@ -147,16 +116,19 @@ def read_stories(
 
 
 def _setup(settings: Mapping[str, Any]) -> StoryReader:
-    folder, below, locale = settings["folder"], settings.get("below", 1.0), locale_of(settings)
-    # The reader may have been trained again since the settings were made
-    if network_of(folder).card["sha256"] != settings.get("sha256"):
-        raise _changed(reader_folder(folder))
-    return lambda *story: read_stories([story], folder, below, locale)[0]
+    below, locale = settings["below"], locale_of(settings)
+    # A worker on another machine may have another version installed
+    if network_of(WEIGHTS).card["sha256"] != settings["sha256"]:
+        raise DataError(
+            f"{WEIGHTS}: this reader is not the one that this audit began with. Install the same "
+            "version of Portrayal everywhere, or begin with a new --out."
+        )
+    return lambda *story: read_stories([story], WEIGHTS, below, locale)[0]
 
 
 def _run(*_: Any) -> NoReturn:
     """Say that it has settings."""
-    raise OptionError("this annotator needs the folder of a reader; see reader_settings.")
+    raise OptionError("this annotator has settings; see reader_settings.")
 
 
 READER = replace(

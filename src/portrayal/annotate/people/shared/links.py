@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from portrayal.annotate.people.shared import words as en
-from portrayal.annotate.people.shared.scan import QUOTES, Tokens
+from portrayal.annotate.people.shared.scan import Tokens
 from portrayal.annotate.people.shared.words import word_lists, word_set
 from portrayal.reference import NON_BINARY
 
@@ -238,16 +238,9 @@ SCALE = 1000
 Genders = tuple[str | None, ...]
 """A choice of genders: one per character, None for no gender."""
 
-_OPENERS = ("as", "while", "when", "before", "after", "until", "since", "because", "if", "once")
-_JOINS: Mapping[str, int] = (
-    dict.fromkeys(("and", "then", "&"), 0)
-    | dict.fromkeys(("but", "yet", "though", "although"), 1)
-    | {"so": 2, ",": 5}
-    | dict.fromkeys(_OPENERS, 3)
-    | dict.fromkeys(("that", "what", "how", "where", "why", "whether", "which", "than"), 4)
-    | dict.fromkeys((".", "!", "?", "…", "...", "\n", ";", ":", "—", "–"), 6)
-    | dict.fromkeys(sorted(QUOTES), 7)
-)
+# By what opens a clause: "and", "but", "so", a conjunction, "that", a comma, a sentence, a quote
+_JOINS = {w: i for i, words in enumerate(_LISTS.lines("clause_joins")) for w in sorted(words)}
+_JOINS["\n"] = _JOINS["."]
 
 
 def weights_of_codes(weights: Mapping[str, int]) -> list[int]:

@@ -28,13 +28,6 @@ _NEVER_FLAT = (
     | en.SENTENCE_STARTERS
     | _ACTS
 ) | (en.COMMON_TITLES | en.ABBREVIATIONS | en.NAMED_THINGS | en.PLACE_HEADS | en.PLACE_TAILS)
-_NO_SPEAKERS = (
-    en.FUNCTION_WORDS
-    | en.PERSON_NOUNS
-    | en.PLURAL_PEOPLE
-    | word_lists("names").fields
-    | word_lists("names").naming_fields
-)
 # Hebrew, Arabic and Syriac, kana, Chinese characters, Hangul
 _UNCASED = re.compile("[\u05d0-\u05ea\u0620-\u074f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 _LABEL = re.compile(
@@ -85,27 +78,20 @@ def capital_speakers(text: str) -> str:
     """The text, as long, with names in place of "JULES:", of "JULES" on a line, and of "jules:"."""
     if "\n" not in text:
         return text
-    cues: list[re.Match[str]] = []
-    small: list[re.Match[str]] = []
-    for match in _LABEL.finditer(text):
-        name, low = match["name"], match["name"].lower().split()
-        # "NOTE:" and "TEACHER:" open lines too, and name nobody
-        if not _NO_SPEAKERS.isdisjoint(low):
-            continue
-        if name.isupper() and len(name) > 1:
-            cues.append(match)
-        elif name.islower() and match["mark"] == ":" and len(low) == 1 and en.bearers(low[0]):
-            small.append(match)
+    labels = [
+        match
+        for match in _LABEL.finditer(text)
+        if (match["name"].isupper() and len(match["name"]) > 1)
+        or (match["name"].islower() and match["mark"] == ":")
+    ]
+    # One known name among the labels says that they are speakers, not headings
+    has_name = any(en.bearers(match["name"].lower().split()[0]) for match in labels)
     letters = list(text)
-    for matches in (cues, small):
-        # One known name among the labels says that they are speakers, not headings
-        has_name = any(en.bearers(match["name"].lower().split()[0]) for match in matches)
-        if len(matches) >= _SPEAK and has_name:
-            for match in matches:
-                # Capitals of "ß" are two letters: such names stay, as offsets must not move
-                title_case = match["name"].title()
-                if len(title_case) == len(match["name"]):
-                    letters[match.start("name") : match.end("name")] = title_case
+    for match in labels if has_name and len(labels) >= _SPEAK else ():
+        # Capitals of "ß" are two letters: such names stay, as offsets must not move
+        title_case = match["name"].title()
+        if len(title_case) == len(match["name"]):
+            letters[match.start("name") : match.end("name")] = title_case
     return "".join(letters)
 
 

@@ -128,7 +128,6 @@ GENDER: Mapping[str, str] = MappingProxyType(
 ADJECTIVES = word_set("female male feminine masculine lesbian") | _LISTS.non_binary
 """Words of a gender that stand before a noun or after "is": "a female comedian"."""
 
-KIN_BEFORE_NAMES = _LISTS.kin_before_names
 KIN = _LISTS.kin
 ROLE_FAMILIES = _LISTS.lines("role_families")
 MODIFIER_FAMILIES = _LISTS.lines("modifier_families")

@@ -12,7 +12,7 @@ from itertools import product
 from portrayal.annotate.people.shared.scan import QUOTES
 from portrayal.annotate.people.shared.words import word_lists
 from portrayal.annotate.people.stories.genders import Cast
-from portrayal.annotate.people.stories.scene import GIVES, RECEIVES, SUBJECT_WORDS, RoleWords, Scene
+from portrayal.annotate.people.stories.scene import GIVES, RECEIVES, SUBJECT_WORDS, Scene
 
 SIGNS = (
     *("score", "mentions", "first", "spare", "nameless", "one nameless"),
@@ -138,7 +138,7 @@ def actions(scene: Scene, cast: Cast, person_of: Mapping[int, int]) -> float:
             if len(around) == 2 and _LISTS.vocative.issuperset(around):
                 value += ADDRESS if person_at[i] else -ADDRESS
             continue
-        weight = 0.0 if quoted[i] else _weight(low, i, scene.words)
+        weight = 0.0 if quoted[i] else _weight(low, i)
         if not weight:
             continue
         doer = agent if agent_sentence == sentence[i] else -1
@@ -158,15 +158,13 @@ def actions(scene: Scene, cast: Cast, person_of: Mapping[int, int]) -> float:
     return max(-MOST_ACTIONS, min(MOST_ACTIONS, value))
 
 
-def _weight(low: Sequence[str], i: int, words: RoleWords) -> float:
+def _weight(low: Sequence[str], i: int) -> float:
     """How much the word at `i` says that its agent is the subject; "the nurse" says nothing."""
     word = low[i]
     noun = i > 0 and low[i - 1] in _LISTS.articles and not word.endswith(("ed", "ing"))
     if noun and word not in _LISTS.jobs:
         return 0.0
-    if word in words.verbs:
-        weight = PLAIN if word in words.subject_verbs else -PLAIN
-    elif word in GIVES or word in RECEIVES:
+    if word in GIVES or word in RECEIVES:
         weight = PLAIN if word in GIVES else -PLAIN
     elif word in _LISTS.decides:
         weight = WEAK

@@ -33,8 +33,7 @@ OBJECT_WORDS = word_set("apprentice mentee protege protégé protégée tutee un
 class RoleWords:
     """Nouns and modifiers of the two roles, casefolded; a noun may stand in both.
 
-    `subject_verbs` and `verbs` are what the wording says of the subject, and of either ("who trains
-    hawks"), and hold no verb that is said of both. A scene is made of `vocabulary`.
+    A scene is made of `vocabulary`.
     """
 
     subject_nouns: frozenset[str]
@@ -42,8 +41,6 @@ class RoleWords:
     subject_modifiers: frozenset[str]
     object_modifiers: frozenset[str]
     all: frozenset[str]
-    subject_verbs: frozenset[str]
-    verbs: frozenset[str]
     vocabulary: frozenset[str]
 
 
@@ -56,29 +53,14 @@ def role_words(roles: Roles) -> RoleWords:
         # A mentor is the giver unless the prompt calls its receiver one
         subject |= SUBJECT_WORDS - other
         other |= OBJECT_WORDS - subject
-    does, other_does = _verbs(roles.subject), _verbs(roles.object or "")
     return RoleWords(
         subject,
         other,
         subject_modifiers - other_modifiers,
         other_modifiers - subject_modifiers,
         subject | other,
-        does - other_does,
-        # What both roles do tells them not apart
-        does ^ other_does,
         subject | other | _INTEREST,
     )
-
-
-def _verbs(role: str) -> frozenset[str]:
-    """Forms of the verb that follows "who" or "that" in a role's wording."""
-    words = _WORD.findall(role.casefold())
-    for i, word in enumerate(words):
-        if word in _LISTS.relatives:
-            for verb in words[i + 1 :]:
-                if verb not in _LISTS.helpers and not verb.endswith("ly"):
-                    return en.verb_forms(en.bare_verb(verb))
-    return frozenset()
 
 
 def _expand(role: str) -> tuple[frozenset[str], frozenset[str]]:
@@ -402,7 +384,7 @@ class Scene:
 
         "she taught" and "thanked her" mean who gives, "she thanked" and "taught her" who receives.
         """
-        low, verbs = self.tokens.low, self.words.verbs
+        low = self.tokens.low
         tone_at: dict[int, int] = {}
         for i, _, _, _, _, case, _ in events:
             near = () if case not in ("s", "o") else low[i + 1 : i + 4]
@@ -410,7 +392,7 @@ class Scene:
                 # Before an object the nearest verb counts, so from the pronoun backwards
                 near = low[max(0, i - 3) : i][::-1]
             for word in near:
-                if word in GIVES or word in RECEIVES or word in verbs:
+                if word in GIVES or word in RECEIVES:
                     tone_at[i] = int((word in RECEIVES) == (case == "s"))
                     break
         return tone_at
@@ -444,6 +426,5 @@ def read_story(text: str, roles: Roles, locale: Locale | None = None) -> Scene:
         elif i not in names:
             scene.add_noun(i)
     if words.object_nouns and not scene.roles.paired:
-        cues = _CUES | words.verbs if words.verbs else _CUES
-        scene.cues = list(compress(range(len(low)), map(cues.__contains__, low)))
+        scene.cues = list(compress(range(len(low)), map(_CUES.__contains__, low)))
     return scene
