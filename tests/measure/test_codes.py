@@ -92,7 +92,8 @@ def test_a_share_is_inferred_from_its_prompts_sums():
     sample.code("a", {name: {"savior"} for name in shown})
     (group,) = code_shares(coded(sample, prompts, {EVERYONE: sample.names}))
     share = group.shares[0]
-    sums = [[sum(name in shown for name in shown if prompts[name] == f"p{p}")] for p in range(8)]
+    of_prompt = [[n for n in sample.names if prompts[n] == f"p{p}"] for p in range(8)]
+    sums = [[sum(name in shown for name in names)] for names in of_prompt]
     expected = infer_shares(sums, np.full((8, 1), 5), 0.95)
     assert (share.n, share.of, share.value) == (8, 40, 0.2)
     assert share.interval.low == pytest.approx(expected.low[0])

@@ -94,8 +94,8 @@ def test_a_run_without_codes_shows_the_cues_of_its_audit_alone(run, tmp_path):
 
 def test_models_stand_apart(run, folder):
     (alone,) = sections(View.of(run))
-    names = {row["text_id"] for row in drawn(folder)}
-    coded(folder, "server:m", sorted(names), {name: set(KEYS) for name in names}, kind="llm")
+    names = sorted({row["text_id"] for row in drawn(folder)})
+    coded(folder, "server:m", names, {name: set(KEYS) for name in names}, kind="llm")
     (section,) = sections(View.of(run))
     codes, corrected, people, model = section.blocks
     assert (codes, people) == alone.blocks
