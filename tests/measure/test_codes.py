@@ -89,7 +89,7 @@ def test_a_share_is_inferred_from_its_prompts_sums():
     sample = Sample(40)
     prompts = {name: f"p{i // 5}" for i, name in enumerate(sample.names)}
     shown = {*sample.names[:7], "t20"}
-    sample.code("a", {name: {"savior"} for name in shown})
+    sample.code("a", {name: {"savior"} for name in sample.names if name in shown})
     (group,) = code_shares(coded(sample, prompts, {EVERYONE: sample.names}))
     share = group.shares[0]
     of_prompt = [[n for n in sample.names if prompts[n] == f"p{p}"] for p in range(8)]
