@@ -1,6 +1,6 @@
 """The published figures of Fang et al. (2024), recomputed from their printed figures."""
 
-from portrayal.cli.printing import reproduction
+from command import invoke
 from portrayal.reference import published
 
 STUDY = "news"
@@ -48,9 +48,9 @@ def test_the_caption_that_repeats_another_figure(checks):
     assert row.explanation == "it is the rate of Fig. 6b, with a minus"
 
 
-def test_the_command_lists_them(capsys):
-    reproduction("news", list_rows=True, format="table")
-    listed = [line for line in capsys.readouterr().out.splitlines() if "; recomputed " in line]
+def test_the_command_lists_them():
+    printed = invoke("replicate", "news", "--all").stdout
+    listed = [line for line in printed.splitlines() if "; recomputed " in line]
     assert len([line for line in listed if not line.startswith("Table 1")]) == 210
     assert (
         "Fig. 2b word ChatGPT female: printed 0.5663, n 2045; recomputed 1158.1 for 1158 articles"
