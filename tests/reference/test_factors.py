@@ -181,3 +181,25 @@ def test_shares_need_not_be_whole_where_a_note_says_why(tmp_path: Path) -> None:
 def test_a_name_that_is_none_lists_what_ships() -> None:
     with pytest.raises(UnknownNameError, match="religion"):
         load_factor("faiths")
+
+
+def test_all_that_is_wrong_with_a_file_is_said_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "f.toml"
+    text = GOOD.replace('label = "Faith"\n', 'colour = "x"\n').replace(
+        'separator = ";"', "none = 3"
+    )
+    path.write_text(text.replace('none = ["neither"]\n', "").replace("0.4", "1.4"), "utf-8")
+    with pytest.raises(DataError) as raised:
+        load_factor(path)
+    lines = str(raised.value).splitlines()
+    assert [line.partition("toml, line ")[2].partition(" ")[0] for line in lines] == [
+        "2:", "1:", "16:", "21:",
+    ]  # fmt: skip
+    wrong = GOOD.replace("sunny", "lunar").replace("moon = 0.6", "mars = 0.6")
+    path.write_text(wrong.replace("North]\nsun = 0.5", "North]\nsun = 0.1"), "utf-8")
+    with pytest.raises(DataError) as raised:
+        load_factor(path)
+    said = ["'lunar' stands for the group 'sun' already", "'mars' is no group", "sum to 0.6"]
+    lines = str(raised.value).splitlines()
+    assert len(lines) == 3
+    assert all(words in line for words, line in zip(said, lines, strict=True))

@@ -16,8 +16,8 @@ import re
 import tomllib
 import types
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from difflib import get_close_matches
 from functools import cached_property, lru_cache
@@ -82,6 +82,36 @@ Word = Annotated[str, Holds("text in quotation marks", lambda text: bool(text.st
 Term = Annotated[str, Holds("words or names", lambda text: re.search(r"[^\W_]", text) is not None)]
 """Words or a name: a text with at least one letter or digit."""
 Share = Annotated[float, Holds("a share of 0 to 1", lambda share: 0 <= share <= 1)]
+
+
+@dataclass(frozen=True)
+class Problems:
+    """What is wrong in several places of a file, said all at once.
+
+    >>> problems = Problems()
+    >>> for message in ("one", "two"):
+    ...     with problems.noted():
+    ...         raise DataError(message)
+    >>> problems.tell()
+    Traceback (most recent call last):
+    portrayal.errors.DataError: one
+    two
+    """
+
+    messages: list[str] = field(default_factory=list)
+
+    @contextmanager
+    def noted(self) -> Iterator[None]:
+        """Keep an error that is raised within, and go on."""
+        try:
+            yield
+        except DataError as error:
+            self.messages.append(str(error))
+
+    def tell(self) -> None:
+        """Raise one error with a line for each that was noted; nothing where none was."""
+        if self.messages:
+            raise DataError("\n".join(dict.fromkeys(self.messages)))
 
 
 @dataclass(frozen=True)
@@ -255,14 +285,19 @@ class DataFile:
             for name in slots
             if KEY not in marks[name]
         }
-        # First the keys that nobody knows, as one of them may be meant for one that is missing
+        # All that is wrong with a table is told at once, not one error a run: first the keys that
+        # nobody knows, as one of them may be meant for one that is missing
+        problems = Problems()
         for key in table:
             # "" holds the line of a row of CSV.
             if key not in key_of.values() and key != "":
                 near = get_close_matches(key, key_of.values(), 1)
                 meant = f" Is {near[0]!r} meant?" if near else ""
                 allowed = ", ".join(key_of.values())
-                raise self.wrong((*keys, key), f"unknown key; expected one of {allowed}.{meant}")
+                with problems.noted():
+                    raise self.wrong(
+                        (*keys, key), f"unknown key; expected one of {allowed}.{meant}"
+                    )
         values: dict[str, Any] = {}
         for name, slot in slots.items():
             needed = slot.default is MISSING and slot.default_factory is MISSING
@@ -270,10 +305,13 @@ class DataFile:
                 values[name] = keys[-1]
                 if not isinstance(keys[-1], str):
                     raise self.wrong(keys, f"expected tables by name, headed [{keys[-2]}.NAME].")
-            elif key_of[name] in table:
-                values[name] = self.value(hints[name], (*keys, key_of[name]), needed=needed)
-            elif needed:
-                raise self.wrong(keys, f"the key {key_of[name]!r} is missing.")
+                continue
+            with problems.noted():
+                if key_of[name] in table:
+                    values[name] = self.value(hints[name], (*keys, key_of[name]), needed=needed)
+                elif needed:
+                    raise self.wrong(keys, f"the key {key_of[name]!r} is missing.")
+        problems.tell()
         return values
 
     def value(self, hint: Any, keys: Keys, *, needed: bool = True) -> Any:
@@ -301,7 +339,9 @@ class DataFile:
         if not fits or (shape is str and needed and not value.strip()):
             raise self._expected(keys, _WORDS[shape])
         if shape is dict:
-            return {key: self.value(args[1], (*keys, key)) for key in value}
+            return dict(
+                zip(value, self._each(args[1], [(*keys, key) for key in value]), strict=True)
+            )
         result = self.record(hint, keys) if shape is object else value
         return float(value) if shape is float else result
 
@@ -325,6 +365,15 @@ class DataFile:
                 return self.value(kind, keys, needed=needed)
         raise self._expected(keys, " or ".join(_WORDS[_shape(kind)] for kind in kinds))
 
+    def _each(self, hint: Any, places: Sequence[Keys]) -> list[Any]:
+        """The values at these places as an annotation asks for them."""
+        values, problems = [], Problems()
+        for keys in places:
+            with problems.noted():
+                values.append(self.value(hint, keys))
+        problems.tell()
+        return values
+
     def _elements(self, args: tuple[Any, ...], keys: Keys) -> Iterable[Any]:
         """The elements of the list at `keys`, or of tables by name where records are listed."""
         value, head = self.at(keys), ".".join(key for key in keys if isinstance(key, str))
@@ -333,7 +382,7 @@ class DataFile:
         marks = _hints(_bare(args[0])).values() if by_name else ()
         # Records that take the names of their tables
         if any(KEY in getattr(hint, "__metadata__", ()) for hint in marks):
-            return (self.value(args[0], (*keys, key)) for key in value)
+            return self._each(args[0], [(*keys, key) for key in value])
         if tables and not (isinstance(value, list) and all(isinstance(v, dict) for v in value)):
             raise self.wrong(keys, f"expected tables, each headed [[{head}]].")
         if not isinstance(value, list):
@@ -343,7 +392,7 @@ class DataFile:
             raise self._expected(keys, f"a list of {len(fixed)} values")
         if fixed:
             return (self.value(kind, (*keys, i)) for i, kind in enumerate(fixed))
-        return (self.value(args[0], (*keys, i)) for i in range(len(value)))
+        return self._each(args[0], [(*keys, i) for i in range(len(value))])
 
     def _expected(self, keys: Keys, need: str) -> DataError:
         return self.wrong(keys, f"expected {need}; got {self.at(keys)!r}.")

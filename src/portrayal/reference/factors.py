@@ -25,6 +25,7 @@ from portrayal.reference.datafile import (
     Keys,
     Line,
     Name,
+    Problems,
     Share,
     Term,
     Word,
@@ -456,35 +457,43 @@ def _read(_: str, file: DataFile) -> Factor:
     # Couples, which ship, are read by the measures of stories alone
     if not factor.sources and file.path is not None:
         raise file.wrong(("sources",), "expected at least one source, headed [[sources]].")
+    problems = Problems()
     spellings: dict[str, str] = {}
     for group in factor.groups:
         place: Keys = ("groups", group.key)
         also = [((*place, "also", i), spelling) for i, spelling in enumerate(group.also)]
         for keys, spelling in [(place, group.key), ((*place, "label"), group.label), *also]:
-            _hold(file, keys, spelling, group.key, spellings)
-    sources = tuple(
-        _checked_source(file, ("sources", i), source, factor, spellings)
-        for i, source in enumerate(factor.sources)
-    )
-    file.differ(("sources",), [source.name for source in factor.sources])
+            with problems.noted():
+                _hold(file, keys, spelling, group.key, spellings)
+    sources = []
+    for i, source in enumerate(factor.sources):
+        with problems.noted():
+            sources.append(_checked_source(file, ("sources", i), source, factor, spellings))
+    with problems.noted():
+        file.differ(("sources",), [source.name for source in factor.sources])
     several = any(isinstance(e, ModelSource) and e.answer == "several" for e in factor.sources)
     words = [e.listed for e in factor.sources if isinstance(e, (WordSource, ReferenceSource))]
     # A group without words is an oversight only where words are the only way to see one
     by_words = 0 < len(words) == len(factor.sources)
     for group in factor.groups:
         place = ("groups", group.key)
-        if several and ";" in group.label:
-            message = f"semicolons part the labels of an answer; {group.label!r} has one."
-            raise file.wrong(place, message)
-        if by_words and not any(group.key in keys for keys in words):
-            raise file.wrong(place, "the group is empty: no source lists a word for it.")
+        with problems.noted():
+            if several and ";" in group.label:
+                message = f"semicolons part the labels of an answer; {group.label!r} has one."
+                raise file.wrong(place, message)
+            if by_words and not any(group.key in keys for keys in words):
+                raise file.wrong(place, "the group is empty: no source lists a word for it.")
     for key in factor.exchange:
-        _known_group(file, ("exchange", key), key, factor)
-    baselines = tuple(
-        _checked_baseline(file, ("baselines", i), factor) for i in range(len(factor.baselines))
-    )
-    file.differ(("baselines",), [baseline.name for baseline in factor.baselines])
-    return replace(factor, sources=sources, baselines=baselines)
+        with problems.noted():
+            _known_group(file, ("exchange", key), key, factor)
+    baselines = []
+    for i in range(len(factor.baselines)):
+        with problems.noted():
+            baselines.append(_checked_baseline(file, ("baselines", i), factor))
+    with problems.noted():
+        file.differ(("baselines",), [baseline.name for baseline in factor.baselines])
+    problems.tell()
+    return replace(factor, sources=tuple(sources), baselines=tuple(baselines))
 
 
 _FACTORS = Catalogue("a factor", data_file("factors"), _read)
@@ -511,17 +520,20 @@ def _checked_source(
 ) -> Source:
     """A source whose words, names and values are of the factor's groups, each of one."""
     table = file.at(place)
-    values = dict(spellings)
+    values, problems = dict(spellings), Problems()
     for key in ("words", "names", "spellings", "values"):
         # Cells are read by labels as well, so that a value may not mean another group than a label.
         group_of = values if key == "values" else {}
         for group, words in table.get(key, {}).items():
             keys: Keys = (*place, key, group)
-            _known_group(file, keys, group, factor)
-            if not words and key != "values":
-                raise file.wrong(keys, f"the group {group!r} is empty; list at least one.")
+            with problems.noted():
+                _known_group(file, keys, group, factor)
+                if not words and key != "values":
+                    raise file.wrong(keys, f"the group {group!r} is empty; list at least one.")
             for i, word in enumerate(words):
-                _hold(file, (*keys, i), word, group, group_of)
+                with problems.noted():
+                    _hold(file, (*keys, i), word, group, group_of)
+    problems.tell()
     if isinstance(source, ColumnSource):
         for key in ("none", "unknown"):
             for i, spelling in enumerate(table.get(key, ())):
