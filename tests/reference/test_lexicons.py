@@ -54,10 +54,6 @@ def test_every_registered_lexicon_reads() -> None:
             '{"attribute": "age", "groups": {"young": ["child", "young person"],'
             ' "old": ["pensioner"]}}',
         ),
-        (
-            "own.csv",
-            "attribute,group,word\nage,young,child\nage,young,young person\nage,old,Pensioner\n",
-        ),
     ],
 )
 def test_own_files(tmp_path: Path, name: str, content: str) -> None:
@@ -107,32 +103,11 @@ def test_files_that_are_no_lexicon(tmp_path: Path, content: str, words: str) -> 
     assert words in str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (
-            "group,word\na,x\n",
-            "line 1: expected the columns attribute, group, word; 'attribute' is missing",
-        ),
-        ("attribute,group,word\nage,,x\n", "line 2: group: expected text; the cell is empty"),
-        ("attribute,group,word\n", "no rows"),
-        (
-            "attribute,group,word\nage,a,x\nrace,b,y\n",
-            "line 3: attribute: a lexicon has one attribute; got 'race' after 'age'",
-        ),
-    ],
-)
-def test_tables_that_are_no_lexicon(tmp_path: Path, content: str, words: str) -> None:
-    with pytest.raises(DataError) as error:
-        lexicon(_file(tmp_path, content, "own.csv"))
-    assert words in str(error.value)
-
-
 def test_neither_a_name_nor_a_file(tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="neither a registered lexicon"):
         lexicon("liang-2021")
-    with pytest.raises(DataError, match=r"own\.txt, line 1: expected the columns"):
-        lexicon(_file(tmp_path, GOOD, "own.txt"))
+    with pytest.raises(DataError, match=r"own\.csv, line 1: not TOML"):
+        lexicon(_file(tmp_path, "attribute,group,word\nage,a,x\n", "own.csv"))
 
 
 def test_the_users_table_of_people(tmp_path: Path) -> None:

@@ -52,6 +52,7 @@ def first_names(text: str, tokens: Sequence[Token], used: set[int]) -> Iterator[
         position += 1
 
 
+@lru_cache(maxsize=65536)
 def name_shares(name: str, labels: tuple[str, ...]) -> tuple[float, ...] | None:
     """Return the shares of a first name's bearers in `labels`; None where no table lists it.
 
@@ -62,11 +63,6 @@ def name_shares(name: str, labels: tuple[str, ...]) -> tuple[float, ...] | None:
     >>> [round(share, 2) for share in name_shares("Maria", ("White", "Latine"))]
     [0.14, 0.81]
     """
-    return _shares(name.casefold(), labels)
-
-
-@lru_cache(maxsize=65536)
-def _shares(name: str, labels: tuple[str, ...]) -> tuple[float, ...] | None:
     row = race_likelihoods([name], name_table(), mena_nhpi_table())[0]
     share_of = dict(zip(RACES, row.tolist(), strict=True))
     # Two tables speak of a name; without the first there is no share of most races

@@ -498,7 +498,7 @@ def read_datafile(path: str | Path, columns: tuple[str, ...] = ()) -> DataFile:
     except UnicodeDecodeError as error:
         raise DataError(f"{path} is not UTF-8 text: {error.reason}.") from error
     ending = path.suffix.casefold()
-    if ending == ".csv" or (columns and ending not in (".toml", ".json")):
+    if columns and ending not in (".toml", ".json"):
         return _rows(text, path, columns)
     if ending != ".json":
         return parse_toml(text, str(path), path)

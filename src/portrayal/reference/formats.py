@@ -165,15 +165,12 @@ NOT_A_NAME = "all other names"
 
 @dataclass(frozen=True)
 class Cells:
-    """One entry per name and group as the source spells them, with the number of people.
-
-    `line` is the number of the first row of each, or None.
-    """
+    """One entry per name and group as the source spells them, with people and its first row."""
 
     name: Sequence[str]
     group: Sequence[str]
     people: Sequence[float]
-    line: Sequence[int] | None = None
+    line: Sequence[int]
 
 
 def shares_of(
@@ -195,10 +192,10 @@ def shares_of(
     if races:
         group_of = {label: race_group(label) for label in sorted(set(cells.group))}
         if strange := [label for label, group in group_of.items() if group is None]:
-            lines = zip(cells.line or (), cells.group, strict=False)
-            first = min((line for line, label in lines if label in strange), default=None)
+            lines = zip(cells.line, cells.group, strict=True)
+            first = min(line for line, label in lines if label in strange)
             raise DataError(
-                f"{path if first is None else _place(path, first)}: column 'race' holds "
+                f"{_place(path, first)}: column 'race' holds "
                 f"{', '.join(map(repr, strange[:5]))}; expected Florida's codes 1–9 or names such "
                 "as white, hispanic, black, asian, aian, other, unknown. Groups that are no races "
                 "are read where they are named: group=COLUMN."
@@ -237,13 +234,6 @@ def shares_of(
 
 _TABS = {".tsv", ".tab", ".txt"}
 _PACKED = {".gz", ".zst"}
-_HINTS = {
-    ".xlsx": "Save the sheet as CSV.",
-    ".xls": "Save the sheet as CSV.",
-    ".zip": "Unpack it and give the file.",
-    ".rdata": "Save the table as CSV from R.",
-    ".rds": "Save the table as CSV from R.",
-}
 
 
 @dataclass(frozen=True)
@@ -259,8 +249,6 @@ class RawTable:
     shares: FloatArray
     races: tuple[str, ...]
     format: str
-    source: str = "table supplied by the user"
-    licence: str = "as the supplier states"
     notes: tuple[str, ...] = ()
     about: str = "race"
 
@@ -306,11 +294,10 @@ def _open(connection: Any, path: Path) -> Any:
     if kind == ".parquet":
         return connection.read_parquet(str(path))
     if path.is_dir() or (kind != ".csv" and kind not in _TABS):
-        hint = _HINTS.get(kind, "See docs/name-tables.md for the formats.")
         raise DataError(
             f"{path}: expected a name table (.csv, .tsv, .tab, .txt or .parquet, .gz too); "
             f"found {'a folder' if path.is_dir() else kind!r}. "
-            f"{hint}"
+            "Save the table as CSV; docs/name-tables.md has the formats."
         )
     delimiter = {"delimiter": "\t"} if kind in _TABS else {}
     # As text: guessed types would turn codes like "03" into numbers
@@ -374,9 +361,6 @@ def _read_wide(relation: Any, path: Path, of: NameColumns, labels: dict[str, str
     races = own_order if by_label else in_order(set(groups))
     place = {group: k for k, group in enumerate(groups)}
     table = scaled[:, [place[race] for race in races]]
-    if {"whi", "bla", "his", "asi", "oth"} <= set(relation.columns):  # told by their own headers
-        source, licence = "Rosenman, Olivella and Imai (2023), doi:10.7910/DVN/SGKW0K", "CC0 1.0"
-        return RawTable(rows.names, bearers, table, races, unit, source, licence)
     read = RawTable(rows.names, bearers, table, races, unit)
     return replace(read, about="group", notes=(_said(of, races),)) if by_label else read
 

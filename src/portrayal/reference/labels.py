@@ -166,9 +166,7 @@ def place_value(name: str, value: str, group: Mapping[str, str]) -> str:
     if name != "seen_by":
         value = study_words().get("values", {}).get(value, value)
         return f"against {value}" if name == "population" else value
-    of_agreement = "factor" in group
-    attributes = [group["factor"]] if of_agreement else list(group)
-    ways = [factor.sources for key in attributes if (factor := factor_shown(key)) is not None]
+    ways = [factor.sources for key in group if (factor := factor_shown(key)) is not None]
     for sources in ways:
         if value in sources:
             return f"by {sources[value]}"
@@ -176,8 +174,7 @@ def place_value(name: str, value: str, group: Mapping[str, str]) -> str:
         return value
     for (one, first), (other, second) in product(*(ways[i].items() for i in (0, -1))):
         if f"{one} and {other}" == value:
-            words = first if first == second else f"{first} and {second}"
-            return words if of_agreement else f"by {words}"
+            return f"by {first}" if first == second else f"by {first} and {second}"
     return value
 
 

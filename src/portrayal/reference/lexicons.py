@@ -2,7 +2,7 @@
 
 A *lexicon* lists words and phrases for each group of one attribute. A word may count only where an
 occupation follows it ("black teacher", not "black ball"). Lexicons of the user's own come from a
-TOML, JSON or CSV file and are checked when they are read.
+TOML or JSON file and are checked when they are read.
 """
 
 from collections.abc import Mapping
@@ -99,7 +99,7 @@ def lexicon(spec: str | Path) -> GroupLexicon:
     spec
         A name from `lexicons()`, or the path of a TOML or JSON file with `attribute`, `groups` (a
         table of group → list of words) and perhaps `source` and `followed_by` ("occupations" or a
-        list of phrases), or of a CSV file with the columns attribute, group and word.
+        list of phrases).
 
     Raises
     ------
@@ -149,16 +149,6 @@ def _read(name: str, file: DataFile) -> GroupLexicon:
     if "words_of" in table and file.path is None:
         words = _TABLES[table.pop("words_of")]()
         table["groups"] = {group: sorted(terms) for group, terms in words.items()}
-    # Rows of CSV are brought into the form of TOML, and then checked as such
-    for i, row in enumerate(table.pop("rows", ())):
-        groups = table.setdefault("groups", {})
-        groups.setdefault(row["group"], []).append(file.value(Term, ("rows", i, "word")))
-        if table.setdefault("attribute", row["attribute"]) != row["attribute"]:
-            raise file.wrong(
-                ("rows", i, "attribute"),
-                f"a lexicon has one attribute; got {row['attribute']!r} after "
-                f"{table['attribute']!r}. Split it into one file for each.",
-            )
     lexicon = replace(file, table=table).record(GroupLexicon, name=name)
     owner: dict[str, str] = {}
     for group, terms in lexicon.words_of.items():
@@ -171,6 +161,4 @@ def _read(name: str, file: DataFile) -> GroupLexicon:
     return lexicon if lexicon.source else replace(lexicon, source=file.name)
 
 
-_LEXICONS = Catalogue(
-    "a registered lexicon", data_file("lexicons"), _read, columns=("attribute", "group", "word")
-)
+_LEXICONS = Catalogue("a registered lexicon", data_file("lexicons"), _read)

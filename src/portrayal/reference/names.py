@@ -44,10 +44,9 @@ class NameTable:
         Names with fewer bearers are left out.
     races
         The races this table speaks about, a subset of `RACES`, in that order.
-    population, sd
-        Count-weighted mean and standard deviation (shares in 0–1) of the shares of each race: what
-        drawing name bearers at random from this table would give. Empty where the source gives no
-        counts.
+    population
+        Count-weighted mean (0–1) of the shares of each race: what drawing name bearers at random
+        from this table would give. Empty where the source gives no counts.
     n_names, n_people
         Names that can be matched, and their bearers; `n_people` is NaN without counts.
     notes
@@ -63,7 +62,6 @@ class NameTable:
     min_count: int
     races: tuple[str, ...]
     population: Mapping[str, float]
-    sd: Mapping[str, float]
     n_names: int
     n_people: float
     notes: tuple[str, ...] = ()
@@ -363,7 +361,8 @@ def _from_path(
             "Add a column 'count', or leave min_count out."
         )
     least = DEFAULT_MIN_COUNT if min_count is None else min_count
-    return _build(raw, path.name, least, raw.source, raw.licence, raw.format)
+    origin = "table supplied by the user", "as the supplier states", raw.format
+    return _build(raw, path.name, least, *origin)
 
 
 def _build(
@@ -383,12 +382,7 @@ def _build(
     by_key = index.shares[: len(index.keys)]
     # By bearers, not by names: what drawing a person at random gives
     weights = index.counts / index.counts.sum()
-    mean = weights @ by_key
-    sd = np.sqrt(weights @ (by_key - mean) ** 2)
-    population, spread = (
-        dict(zip(raw.races, moment.tolist(), strict=True)) if has_counts else {}
-        for moment in (mean, sd)
-    )
+    population = dict(zip(raw.races, (weights @ by_key).tolist(), strict=True))
     origin = name, source, licence, version, min_count if has_counts else 0, raw.races
-    numbers = population, spread, len(index.keys), float(index.counts.sum())
+    numbers = population if has_counts else {}, len(index.keys), float(index.counts.sum())
     return NameTable(*origin, *numbers, tuple(notes), raw.about, _index=index)

@@ -259,7 +259,6 @@ def _of_factor(factor: Factor, columns: Sequence[str], min_count: int | None) ->
         table,
         races=tuple(spelled.values()),
         population={spelled[label]: share for label, share in table.population.items()},
-        sd={spelled[label]: sd for label, sd in table.sd.items()},
     )
     shares = {shares_of.name: shares_of.of() or {} for shares_of in factor.baselines}
     of = dict.fromkeys(table.races, table)
