@@ -318,7 +318,7 @@ def test_a_run_that_nothing_vouches_for_is_made_anew(
 
 
 def test_a_page_that_is_written_again_is_recorded(run: Run) -> None:
-    portrayal.write_report(Run.open(run.path), short=True)
+    portrayal.write_report(Run.open(run.path))
     assert not run.manifest.problems(verify=True)
     portrayal.write_report(Run.open(run.path), run.path.parent / "elsewhere.html")
     assert not run.manifest.problems(verify=True, strict=True)

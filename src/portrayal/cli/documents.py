@@ -8,18 +8,16 @@ from cyclopts import Parameter
 
 import portrayal.cli.printing as show
 import portrayal.registry as registry
-from portrayal.cli.options import Every, Flag, RunPath
+from portrayal.cli.options import Every, RunPath
 
 if TYPE_CHECKING:
     from portrayal.studies.checks import Row
 
 
-def report(
-    run: RunPath, /, *, out: Path | None = None, format: str = "html", short: Flag = False
-) -> None:
-    """Write the report of a run again: a page, or Markdown.
+def report(run: RunPath, /, *, out: Path | None = None, format: str = "html") -> None:
+    """Write the report of a run again: a page, or its findings as Markdown.
 
-    Example: portrayal report runs/laissez-faire --format md --short
+    Example: portrayal report runs/laissez-faire --format md
 
     Parameters
     ----------
@@ -27,13 +25,11 @@ def report(
         File to write; default in the run.
     format
         html or md; a browser prints the page as PDF.
-    short
-        The findings only: two pages.
     """
     from portrayal.report import export_report
     from portrayal.run import Run
 
-    show.line(f"report: {export_report(Run.open(run), out, format, short=short)}")
+    show.line(f"report: {export_report(Run.open(run), out, format)}")
 
 
 def replicate(

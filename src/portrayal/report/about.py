@@ -8,7 +8,7 @@ from typing import Any
 import portrayal.report.formats as fmt
 from portrayal.annotate.people.confusion import confusion_of
 from portrayal.annotate.people.labeler import labelling_removed, labelling_sentence
-from portrayal.records import ALL, Interval
+from portrayal.records import ALL
 from portrayal.registry import described
 from portrayal.report.figures.figure import Table
 from portrayal.report.findings import headline_measures
@@ -94,7 +94,7 @@ def day_of(run: Run) -> str:
 def methods(view: View) -> list[dict[str, Any]]:
     """Return title, name, summary and (what, words) of the annotator, then of every measure."""
     annotator = view.annotator
-    used = [(measure_title(name), name, view.component(name)) for name in view.by_measure]
+    used = [(measure_title(name), name, described(name)) for name in view.by_measure]
     if annotator is not None:
         used.insert(0, (annotator.title or annotator.name, annotator.name, annotator))
     sections = []
@@ -113,35 +113,6 @@ def methods(view: View) -> list[dict[str, Any]]:
             }
         sections.append({"title": title, "name": name, "summary": summary, "rows": rows.items()})
     return sections
-
-
-def naive_sentence(view: View) -> str:
-    """Return how many ratios lose their difference once prompts are resampled; "" where none can.
-
-    Of those that the naive interval calls different it counts how many still are.
-    """
-
-    def excludes(bounds: Interval | None) -> bool:
-        return bounds is not None and not bounds.low <= 1 <= bounds.high
-
-    ratios = [
-        e
-        for name in headline_measures(view)
-        for e in view.of_main(name)
-        if e.value is not None and e.statistic == "ratio" and e.paper_interval is not None
-    ]
-    words = report_of(view).wording
-    naive = [e for e in ratios if excludes(e.paper_interval)]
-    if not naive:
-        none = f"No naive interval excludes 1, so none is lost by resampling {words.clusters}."
-        return none if ratios else ""
-    clustered = sum(excludes(e.interval) for e in naive)
-    differing = f"{clustered} of them still do" if clustered else "none of them still does"
-    return (
-        f"Treating every {words.unit} as independent, as published audits do, "
-        f"{len(naive)} ratios differ from 1. Resampling {words.clusters}, {differing}: "
-        f"{words.texts} from one prompt resemble each other."
-    )
 
 
 def multiplicity(view: View) -> str:

@@ -1,6 +1,5 @@
 """The page of a comparison: what changed, what did not, and every change with its interval."""
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -47,8 +46,8 @@ from portrayal.report.words import (
     values_of,
 )
 
-MOST, EACH = 4, 2
-"""Changes in sentences at most, and of one measure before others had their turn."""
+MOST = 4
+"""Changes in sentences at most."""
 ROWS, MOST_ROWS = 5, 40
 """Rows of the chart on the first screen, and of a figure; the table and the download have all."""
 
@@ -126,7 +125,6 @@ def _page(comparison: Comparison, sides: tuple[Side, Side]) -> str:
         "head": title,
         "citation": f"Comparison of {title}, {question}. Portrayal {__version__}.",
         "question": question,
-        "short": False,
         "facts": _facts(comparison, sides),
         "warnings": warnings,
         "tests": "; ".join(dict.fromkeys(row.method for row in comparison.rows if row.method))
@@ -231,22 +229,17 @@ def _first(
 
 
 def _in_sentences(sure: Sequence[Change]) -> list[Change]:
-    """The changes that are said in sentences, no measure crowding out the others.
+    """The changes that are said in sentences, one of each attribute in one place before others.
 
-    Where women are more men are fewer: of the groups of one attribute in one place, one is said.
+    Where women are more men are fewer.
     """
-    n_of_measure: Counter[str] = Counter()
     questions: set[tuple[object, ...]] = set()
-    later: list[Change] = []
     first: list[Change] = []
+    later: list[Change] = []
     for row in sure:
         question = (row.measure, frozenset(row.strata.items()), frozenset(row.group))
-        # The first of each question, and no more of a measure than its share.
-        is_new = question not in questions and n_of_measure[row.measure] < EACH
-        if is_new:
-            questions.add(question)
-            n_of_measure[row.measure] += 1
-        (first if is_new else later).append(row)
+        (later if question in questions else first).append(row)
+        questions.add(question)
     return (first + later)[:MOST]
 
 

@@ -166,13 +166,7 @@ def in_these_prompts(view: View, findings: Sequence[Finding]) -> list[Finding]:
         # A card in front uses up its question and one of the places.
         in_front += not folded
         answered.add(_question(e))
-        mirrored = "".join(f" The mirror image: {sentence_of(other)}." for other in card[1:])
-        evidence = f"Chance is in the texts alone.{mirrored}"
-        noun = report_of(view).wording.clusters
-        facts = facts_of(view, e)
-        findings_here.append(
-            Finding(sentence_of(e), facts, evidence, HERE, tuple(card), folded=folded, units=noun)
-        )
+        findings_here.append(replace(_finding(view, card), strength=HERE, folded=folded))
     return sorted(findings_here, key=lambda finding: finding.folded)
 
 

@@ -144,7 +144,7 @@ class Report:
     def _repr_html_(self) -> str:
         # As on the page, without the marks of its words, which take its script.
         page = templates("portrayal.report").get_template("first_screen.html.j2")
-        shown = page.render(first=self, short=True, terms=str)
+        shown = page.render(first=self, notebook=True, terms=str)
         if self.run is None or not self.run.report_path.is_file():
             return shown
         path = html.escape(visible(str(self.run.report_path)))

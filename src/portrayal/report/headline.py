@@ -424,9 +424,6 @@ def facts(e: Estimate) -> dict[str, object]:
     }
 
 
-_OF_REACH = ("question", "statistic", "size", "comparisons")
-
-
 def as_facts(view: View, lead: Headline, findings: Sequence[Finding]) -> dict[str, object]:
     """Return the headline with findings and candidates, JSON-like, by `schema("findings")`.
 

@@ -83,6 +83,7 @@ def filled(template: str, fields: Mapping[str, Any], charts: Charts) -> str:
             policy=f"'sha256-{digest.decode()}'",
             data=packed(script_json(charts.images)),
             terms=Terms(),
+            notebook=False,
         )
     )
     return page.replace(COLOURS, f"{colour_rules(page)}\n</style>")
@@ -110,7 +111,7 @@ def packed_csv(estimates: Iterable[Estimate]) -> str:
     return packed(csv_text(list(dict.fromkeys(name for row in rows for name in row)), rows))
 
 
-def write_report(run: Run | View, path: str | Path | None = None, *, short: bool = False) -> Path:
+def write_report(run: Run | View, path: str | Path | None = None) -> Path:
     """Write the report of `run` in one step and return its path.
 
     Parameters
@@ -119,8 +120,6 @@ def write_report(run: Run | View, path: str | Path | None = None, *, short: bool
         A run with estimates, or a view of one.
     path
         The HTML file, `report.html` of the run by default; its folder is made where it is missing.
-    short
-        Whether only the findings are written, about two pages when printed.
 
     Raises
     ------
@@ -129,29 +128,30 @@ def write_report(run: Run | View, path: str | Path | None = None, *, short: bool
     """
     view = View.of(run)
     target = view.run.report_path if path is None else Path(path)
-    page = render(view, short=short)
+    page = render(view)
     with view.run.manifest.recording(target):
         return write_page(target, page)
 
 
-def render(view: View, *, short: bool = False) -> str:
+def title_of(view: View) -> str:
+    """Return the title of a run's study; its name where it is not installed here."""
+    return view.study.title if view.study else str(view.settings.get("study", "Audit"))
+
+
+def render(view: View) -> str:
     """Return the page of a view as HTML."""
-    return drawn_page(view, short=short)[0]
-
-
-def drawn_page(view: View, *, short: bool = False) -> tuple[str, dict[str, str]]:
-    """Return the page of a view as HTML, and the images of its charts by key."""
     with view.run.speaking():
-        return _filled_page(view, short)
+        return filled("report.html.j2", *_contents(view))
 
 
-def _filled_page(view: View, brief: bool) -> tuple[str, dict[str, str]]:
+def _contents(view: View) -> tuple[dict[str, Any], Charts]:
+    """What the template of a run's page is given, and its charts."""
     report, first = report_of(view), first_screen(view)
     texts = report.texts or random_texts
-    charts = Charts([] if brief else figures(view), first.chart)
+    charts = Charts(figures(view), first.chart)
     # The study, and what was asked
     study = view.study
-    title = study.title if study else str(view.settings.get("study", "Audit"))
+    title = title_of(view)
     models = about.models_line(view) or "no model named"
     paper = study.paper if study else ""
     pooled = any(e.strata.get("model") == ALL for e in view.estimates)
@@ -171,14 +171,12 @@ def _filled_page(view: View, brief: bool) -> tuple[str, dict[str, str]]:
         "erring": any(ERROR_VALUE in e.details for e in view.estimates),
         "doubted": [doubt_words(e) for e in doubted(view)[:MOST]],
         "left_out": about.left_out(view),
-        "short": brief,
-        "texts": None if brief else texts(view),
+        "texts": texts(view),
         "coded": coded.sections(view),
-        "compared": about.naive_sentence(view),
         "multiplicity": about.multiplicity(view),
         "instruments": about.reading_error(view),
         "methods": about.methods(view),
         "n_estimates": len(view.estimates),
-        "csv": "" if brief else packed_csv(view.estimates),
+        "csv": packed_csv(view.estimates),
     }
-    return filled("report.html.j2", fields, charts), charts.images
+    return fields, charts

@@ -164,10 +164,6 @@ class View:
             return f"all {len(self.models)} models"
         return model
 
-    def component(self, measure: str) -> Component | None:
-        """The measure's description; None where it is not registered here."""
-        return described(measure)
-
     @property
     def annotator(self) -> Component | None:
         """The annotator's description; None where it is not registered here."""
@@ -218,12 +214,6 @@ def q_of(estimate: Estimate) -> float | None:
     if not estimate.tests:
         return None
     q = estimate.tests[0].judged_q
-    return None if q is None or math.isnan(q) else q
-
-
-def detail_q(estimate: Estimate) -> float | None:
-    """The q-value of the first test among those of its measure and model; None where none is."""
-    q = estimate.tests[0].q if estimate.tests else None
     return None if q is None or math.isnan(q) else q
 
 

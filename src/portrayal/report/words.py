@@ -16,8 +16,7 @@ from portrayal.reference.labels import PALETTE
 from portrayal.registry import described, form_of
 
 _GENDER, _RACE = load_factor("gender"), load_factor("race")
-RACE_COLOURS = {group.key: group.color for group in _RACE.groups}
-"""Okabe and Ito's colour-blind-safe palette."""
+# Others have Okabe and Ito’s colour-blind-safe palette.
 OTHER_COLOUR, CONTRAST_COLOUR = "#666666", "#1f4e79"
 """Of a group without a colour, and of a difference between groups, which has none of theirs."""
 

@@ -147,7 +147,7 @@
     });
     return found;
   }
-  const SIGNS = { ring: "○", small: "∘", band: "▬", tick: "❘", line: "—", bar: "▮", diamond: "◇" };
+  const SIGNS = { ring: "○", small: "∘", band: "▬", diamond: "◇" };
   function captioned(figure) {
     const NS = "http://www.w3.org/2000/svg";
     const inner = image(figure.querySelector("[data-chart]").dataset.chart);
