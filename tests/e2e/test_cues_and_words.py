@@ -94,4 +94,3 @@ def test_words_refuse_what_they_cannot_do(inside: Portrayal, run: Path, file: Pa
     inside("find", "words", "--texts", file, "--by", "model", "--reference-group", "m1").refused(
         "race=White"
     )
-    inside("find", "words", "--texts", file, "--by", "model", "--prior", 0).refused("prior")

@@ -16,6 +16,8 @@ from portrayal.errors import DataError, OptionError
 from portrayal.raters import SheetItem, codebook, write_sheets
 from portrayal.raters.sentences import (
     BOOK,
+    CARD,
+    PARTS,
     merge_labels,
     paraphrase,
     paraphrase_prompt,
@@ -40,18 +42,20 @@ def _csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -
 def test_the_first_two_sentences_and_the_last_are_left_out(tmp_path: Path) -> None:
     texts = _csv(tmp_path / "bios.csv", ["text"], [[BIO], ["One. Two. Three."], [BIO]])
     done = seed_sentences(texts, tmp_path / "s.csv")
-    said = [row["sentence"] for row in read_table(done.path, ["sentence"])]
+    said = [row["sentence"] for row in read_table(tmp_path / "s.csv", ["sentence"])]
     assert said == ["She led a firm.", "She helped Dr. Rossi."] * 2
-    assert (done.n_texts, done.n_short, done.n_sentences) == (3, 1, 4)
-    own = seed_sentences(texts, tmp_path / "all.csv", first=0, last=0)
-    assert own.n_sentences == 13
+    assert done == {"texts": 3, "texts_too_short": 1, "sentences": 4}
 
 
 def test_a_published_mark_of_a_line_break_ends_a_sentence_and_is_left_out(tmp_path: Path) -> None:
-    texts = _csv(tmp_path / "b.csv", ["text"], [["She led a firm<return>She helped<return>Him"]])
-    done = seed_sentences(texts, tmp_path / "s.csv", first=0, last=0)
-    said = [row["sentence"] for row in read_table(done.path, ["sentence"])]
-    assert said == ["She led a firm", "She helped", "Him"]
+    texts = _csv(
+        tmp_path / "b.csv",
+        ["text"],
+        [["He sat. He ran. She led a firm<return>She helped<return>Him"]],
+    )
+    seed_sentences(texts, tmp_path / "s.csv")
+    said = [row["sentence"] for row in read_table(tmp_path / "s.csv", ["sentence"])]
+    assert said == ["She led a firm", "She helped"]
 
 
 def test_texts_that_give_no_sentence_are_told(tmp_path: Path) -> None:
@@ -101,16 +105,18 @@ def test_sentences_without_paraphrases_are_kept_and_counted(tmp_path: Path) -> N
     said = ["good one", "malformed", "failed", "later", "", "good two"]
     sentences = _csv(tmp_path / "own.csv", ["sentence"], [[each] for each in said])
     done = paraphrase(sentences, _ask, tmp_path / "p.csv")
-    assert done.outcomes == {
+    assert done == {
         "blank": 1,
         "failed": 1,
         "malformed": 1,
         "not asked": 1,
         "ok": 2,
     }
-    rows = read_table(done.path, ["entry_id", "target", "text"])
+    rows = read_table(tmp_path / "p.csv", ["entry_id", "target", "text"])
     assert Counter(row["target"] for row in rows) == {"agentic": 2, "communal": 2}
-    unread = {row["sentence"]: row["answer"] for row in read_table(done.unread_path, ["why"])}
+    unread = {
+        row["sentence"]: row["answer"] for row in read_table(tmp_path / "p-unread.csv", ["why"])
+    }
     assert unread == {"malformed": "no JSON", "failed": "500", "later": ""}
 
 
@@ -210,19 +216,21 @@ def _labelled(path: Path, n: int) -> Path:
     return _csv(path, ["text", "label", "sentence_id"], rows)
 
 
-def _texts(path: Path) -> list[str]:
-    return [json.loads(line)["text"] for line in path.read_text("utf-8").splitlines()]
+def _texts(folder: Path, part: str) -> list[str]:
+    lines = (folder / f"{part}.jsonl").read_text("utf-8").splitlines()
+    return [json.loads(line)["text"] for line in lines]
 
 
 def test_the_sizes_are_those_of_table_9(tmp_path: Path) -> None:
     done = split_labelled(_labelled(tmp_path / "l.csv", 3724), tmp_path / "split")
-    assert [done.counts[part]["entries"] for part in done.counts] == [2979, 372, 373]
-    every = [text for path in done.paths.values() for text in _texts(path)]
+    assert [part["entries"] for part in done.values()] == [2979, 372, 373]
+    every = [text for part in PARTS for text in _texts(tmp_path / "split", part)]
     assert sorted(every) == sorted(f"t{i}" for i in range(3724))
-    again = split_labelled(tmp_path / "l.csv", tmp_path / "again")
-    other = split_labelled(tmp_path / "l.csv", tmp_path / "other", seed=1)
-    assert _texts(done.paths["test"]) == _texts(again.paths["test"])
-    assert _texts(done.paths["test"]) != _texts(other.paths["test"])
+    split_labelled(tmp_path / "l.csv", tmp_path / "again")
+    split_labelled(tmp_path / "l.csv", tmp_path / "other", seed=1)
+    first, again, other = (_texts(tmp_path / name, "test") for name in ("split", "again", "other"))
+    assert first == again
+    assert first != other
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
@@ -230,22 +238,22 @@ def test_the_sizes_are_those_of_table_9(tmp_path: Path) -> None:
 def test_together_keeps_both_paraphrases_in_one_part(tmp_path: Path, n: int, seed: int) -> None:
     labelled = _labelled(tmp_path / "l.csv", n)
     done = split_labelled(labelled, tmp_path / "split", together=True, seed=seed)
-    parts = {text: part for part, path in done.paths.items() for text in _texts(path)}
+    parts = {text: part for part in PARTS for text in _texts(tmp_path / "split", part)}
     assert len(parts) == n
     assert all(parts[f"t{i}"] == parts[f"t{i + 1}"] for i in range(0, n - 1, 2))
-    sizes = [done.counts[part]["entries"] for part in ("train", "validation", "test")]
+    sizes = [done[part]["entries"] for part in PARTS]
     assert abs(sizes[0] - int(0.8 * n)) <= 1
-    card = done.card.read_text(encoding="utf-8")
+    card = (tmp_path / "split" / CARD).read_text(encoding="utf-8")
     assert "more than one part: 0." in card
 
 
 def test_the_card_tells_of_twins_and_of_the_steps_before(tmp_path: Path) -> None:
-    done = split_labelled(
+    split_labelled(
         _labelled(tmp_path / "l.csv", 100),
         tmp_path / "split",
         facts={"labels": {"kappa_kept": {"value": 0.9, "why": ""}}},
     )
-    card = done.card.read_text(encoding="utf-8")
+    card = (tmp_path / "split" / CARD).read_text(encoding="utf-8")
     assert "may be in different parts" in card
     assert "more than one part: 0." not in card
     assert "kappa kept: value 0.900" in card
@@ -253,8 +261,8 @@ def test_the_card_tells_of_twins_and_of_the_steps_before(tmp_path: Path) -> None
 
 def test_no_cell_runs_in_a_spreadsheet(tmp_path: Path) -> None:
     sentences = _csv(tmp_path / "own.csv", ["sentence"], [["=cmd()"], ["+1"]])
-    done = paraphrase(sentences, _ask, tmp_path / "p.csv")
-    sheet, *_ = _sheets(sentences_to_label(done.path), tmp_path / "s", "1")
+    paraphrase(sentences, _ask, tmp_path / "p.csv")
+    sheet, *_ = _sheets(sentences_to_label(tmp_path / "p.csv"), tmp_path / "s", "1")
     with sheet.open(encoding="utf-8-sig", newline="") as stream:
         cells = [cell for row in csv.reader(stream) for cell in row]
     assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@"))]

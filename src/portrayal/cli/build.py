@@ -32,8 +32,6 @@ def sentences(
     texts: Path,
     out: Out = FOLDER,
     column: opt.Columns = None,
-    first: int = 2,
-    last: int = 1,
     format: opt.Format = "table",
 ) -> None:
     """Split biographies into sentences, without the first two and the last.
@@ -44,22 +42,14 @@ def sentences(
     ----------
     texts
         File of biographies.
-    first
-        Sentences to leave out at the beginning.
-    last
-        Sentences to leave out at the end.
     """
     from portrayal.raters.sentences import seed_sentences
 
-    seeds = seed_sentences(
-        texts, out / "sentences.csv", columns=column or (), first=first, last=last
-    )
+    path = out / "sentences.csv"
     # The name alone: the data card is published, and a path tells of the machine
-    facts: dict[str, Any] = {"source": texts.name, "left_out": f"{first} first, {last} last"}
-    counts = {"texts_too_short": seeds.n_short, "sentences": seeds.n_sentences}
-    facts |= {"texts": seeds.n_texts, **counts}
+    facts = {"source": texts.name, **seed_sentences(texts, path, columns=column or ())}
     after = f"portrayal build paraphrases --out {out} --model SERVICE:MODEL"
-    _tell(out, "sentences", facts, seeds.path, after, format)
+    _tell(out, "sentences", facts, path, after, format)
 
 
 def paraphrases(
@@ -81,21 +71,24 @@ def paraphrases(
     """
     from portrayal.annotate.llm import ModelReader
     from portrayal.raters.sentences import paraphrase as run_paraphrase
+    from portrayal.raters.sentences import unread_path
+
+    path = out / "paraphrases.csv"
 
     with ask.asking(model_options, format, out, quiet=model_options.batch) as settings:
-        paraphrased = run_paraphrase(
+        outcomes = run_paraphrase(
             texts or out / "sentences.csv",
             partial(ModelReader(ask.asking_of(settings), "paraphrases").ask, out),
-            out / "paraphrases.csv",
+            path,
             columns=column or (),
         )
     facts = {
         "model": model_options.model,
-        "sentences": dict(paraphrased.outcomes),
-        "unread": paraphrased.unread_path.name,
+        "sentences": outcomes,
+        "unread": unread_path(path).name,
     }
     after = f"portrayal build sheets --out {out}"
-    _tell(out, "paraphrases", facts, paraphrased.path, after, format)
+    _tell(out, "paraphrases", facts, path, after, format)
 
 
 def sheets(
@@ -155,8 +148,12 @@ def labels(
 
     from_texts, labelled = texts or out / "paraphrases.csv", out / "labelled.csv"
     merged = merge_labels(from_texts, filled, labelled, third=third, draws=draws, seed=seed)
-    counts_read = merged.as_json()
-    facts = {name: counts_read[name] for name in ("counts", "kappa_all", "kappa_kept")}
+    facts: dict[str, Any] = {"counts": dict(merged.counts)}
+    for name, kappa in (("kappa_all", merged.kappa_all), ("kappa_kept", merged.kappa_kept)):
+        bounds = {end: getattr(kappa.interval, end, None) for end in ("low", "high")}
+        counts = {"n_entries": kappa.n_items, "n_raters": len(kappa.raters)}
+        why = kappa.undefined or kappa.no_interval
+        facts[name] = {"value": kappa.value, **bounds, **counts, "why": why}
     after = f"portrayal build split --out {out}"
     # Raters differ somewhere: the next step is a third one's sheet, not the split
     if merged.undecided:
@@ -189,22 +186,20 @@ def split(
     together
         Both paraphrases of a sentence in one part.
     """
-    from portrayal.raters.sentences import split_labelled
+    from portrayal.raters.sentences import CARD, PARTS, split_labelled
 
-    parts = split_labelled(
+    folder = out / "split"
+    counts = split_labelled(
         hand_labels or out / "labelled.csv",
-        out / "split",
+        folder,
         together=together,
         seed=seed,
         # Its own earlier facts are left out, as the card is about this split
         facts={step: step_facts for step, step_facts in _facts(out).items() if step != "split"},
     )
-    counts = {name: dict(part) for name, part in parts.counts.items()}
-    after = (
-        f"portrayal build classifier --hand-labels {parts.paths['train']} "
-        f"--validation {parts.paths['validation']}"
-    )
-    _tell(out, "split", {"seed": seed, **counts}, parts.card, after, format)
+    train, validation, _ = (folder / f"{part}.jsonl" for part in PARTS)
+    after = f"portrayal build classifier --hand-labels {train} --validation {validation}"
+    _tell(out, "split", {"seed": seed, **counts}, folder / CARD, after, format)
 
 
 def classifier(

@@ -204,11 +204,8 @@ def words(
     by: Annotated[list[str] | None, Parameter(metavar="COLUMN")] = None,
     reference_group: Annotated[list[str] | None, Parameter(metavar="COLUMN=VALUE")] = None,
     cluster: Annotated[str | None, Parameter(metavar="COLUMN")] = None,
-    masked: opt.Masked = True,
-    mask_words: Path | None = None,
     min_count: int = 10,
     min_texts: int = 5,
-    prior: float = 500.0,
     permutations: int = 200,
     top: int = 15,
     level: opt.Level = 0.95,
@@ -231,14 +228,10 @@ def words(
     cluster
         Column of what makes texts dependent, or "text" where none does; default the prompt, else
         the column of names.
-    mask_words
-        File of further words to mask, one on each line.
     min_count
         Occurrences that a word needs.
     min_texts
         Texts that a word needs to be in.
-    prior
-        Words of the Dirichlet prior.
     permutations
         Shuffles of the groups.
     top
@@ -246,9 +239,8 @@ def words(
     """
     from portrayal.measure import Scope
     from portrayal.measure.cues import count_words, marked_words, read_documents, run_documents
-    from portrayal.measure.cues.words import SOURCE
+    from portrayal.measure.cues.words import PRIOR, SOURCE
     from portrayal.run import Run
-    from portrayal.run.files import read_utf8
     from portrayal.validate import check_count
 
     json = format == "json"
@@ -262,22 +254,14 @@ def words(
         if run is not None
         else read_documents(str(texts), by or [], cluster=cluster, columns=column or ())
     )
-    further = read_utf8(mask_words).split() if mask_words is not None else ()
-    counts = count_words(
-        documents, min_count=min_count, min_texts=min_texts, mask=further, masking=masked
-    )
+    counts = count_words(documents, min_count=min_count, min_texts=min_texts)
     scope = Scope("words", level=level, seed=seed, permutations=permutations)
     with show.working("comparing words", quiet=json):
-        compared = marked_words(
-            documents,
-            counts,
-            scope,
-            unmarked=opt.pairs("--reference-group", reference_group, "race=White"),
-            prior=prior,
-        )
+        unmarked = opt.pairs("--reference-group", reference_group, "race=White")
+        compared = marked_words(documents, counts, scope, unmarked=unmarked)
     n_masked = sum(counts.masked.values())
     facts = {"texts": documents.name, "n_texts": len(documents.texts), "source": SOURCE}
-    facts |= {"exclusions": documents.exclusions, "prior": prior, "n_masked": n_masked}
+    facts |= {"exclusions": documents.exclusions, "prior": PRIOR, "n_masked": n_masked}
     facts |= {"clustered_by": documents.clustered_by, "level": level, "seed": seed}
     facts["permutations"] = permutations
     names = ("group", "role", "against", "n_texts", "n_others", "n_clusters", "undefined")

@@ -8,7 +8,6 @@ how far beyond chance.
 """
 
 from portrayal.raters.agreement import (
-    STATISTICS,
     Agreement,
     Coefficient,
     LabelAgreement,
@@ -34,7 +33,6 @@ from portrayal.raters.labels import (
 from portrayal.raters.sheets import SheetItem, write_sheets
 
 __all__ = [
-    "STATISTICS",
     "Agreement",
     "Codebook",
     "CodebookQuestion",

@@ -33,13 +33,6 @@ from portrayal.validate import check_count, check_level, check_seed
 
 MISSING = -1
 YES = 1
-STATISTICS = {
-    "percent_agreement": "pairs of raters that agree, averaged over texts",
-    "positive_agreement": "where one rater gives the code, the share of others that do",
-    "cohens_kappa": "Cohen (1960)",
-    "fleiss_kappa": "Fleiss (1971)",
-    "krippendorff_alpha": "Krippendorff (2011), nominal",
-}
 
 
 @dataclass(frozen=True)
@@ -217,7 +210,9 @@ class Coefficient:
     question
         What was asked, as `Ratings` name it.
     statistic
-        One of `STATISTICS`; percent and positive agreement are shares in 0–1.
+        "percent_agreement" (pairs of raters that agree, averaged over texts) or
+        "positive_agreement" (where one rater gives the code, the share of others that do), shares
+        in 0–1; "cohens_kappa", "fleiss_kappa" or "krippendorff_alpha" (2011, nominal).
     raters
         Who is compared.
     value, undefined
@@ -251,7 +246,7 @@ def coefficient(
     question
         What the result is called.
     statistic
-        One of `STATISTICS`.
+        As of `Coefficient`.
     questions
         Ratings of one question or more, by the same raters of the same texts.
     resampling

@@ -157,25 +157,10 @@ class SlotArrays:
         return len(self.name)
 
     @property
-    def has_name(self) -> BoolArray:
-        """Where a name was predicted."""
-        return np.array([name is not None for name in self.name], dtype=bool)
-
-    @property
-    def has_gold_name(self) -> BoolArray:
-        """Where a name was labelled."""
-        return np.array([name is not None for name in self.gold_name], dtype=bool)
-
-    @property
     def same_name(self) -> BoolArray:
         """Where the names are equal, or there is none in both."""
         pairs = zip(self.name, self.gold_name, strict=True)
         return np.array([name == gold for name, gold in pairs], dtype=bool)
-
-    @property
-    def has_gender(self) -> BoolArray:
-        """Where a gender was predicted; "Unspecified" and "Unsure" predict none."""
-        return ~np.isin(self.gender, (UNSPECIFIED, UNSURE))
 
     @property
     def same_gender(self) -> BoolArray:
@@ -387,7 +372,7 @@ class PeopleScore:
     by
         The same per stratum: attribute → value → score. Attributes: domain, model, condition, role
         (subject or object), gender (as labelled; non-binary is always there) and race (of the
-        labelled name's bearers).
+        labelled name's bearers). One that no labelled story has is empty.
     """
 
     n_slots: float
@@ -458,9 +443,9 @@ def score_people(
     slots = compare(stories, label(stories, extractor) if people is None else people)
     # By the labelled name, so that a wrong prediction changes no race; NaN where no table has it
     shares = np.full((len(slots), len(RACES)), np.nan)
-    if (rows_named := np.flatnonzero(slots.has_gold_name)).size:
-        names = [slots.gold_name[i] for i in rows_named.tolist()]
-        shares[rows_named] = race_likelihoods(names, table_of(name_table), mena_nhpi_table())
+    if named := [i for i, name in enumerate(slots.gold_name) if name is not None]:
+        names = [slots.gold_name[i] for i in named]
+        shares[named] = race_likelihoods(names, table_of(name_table), mena_nhpi_table())
     groups, scores = _scores(slots, shares, resampling)
     by: dict[str, dict[str, PeopleScore]] = {"domain": {}, "model": {}, "condition": {}}
     for (attribute, value), score in zip(groups[1:], scores[1:], strict=True):
@@ -493,14 +478,18 @@ def _scores(
         empty = PeopleScore(0.0, 0, unit, dict.fromkeys(STATISTICS, nothing), {})
         return groups, [empty for _ in groups]
     everyone = np.ones(len(slots), dtype=bool)
-    right_name = slots.same_name & slots.has_name
-    right_gender = slots.same_gender & slots.has_gender
+    has_name, has_gold_name = (
+        np.array([name is not None for name in names]) for names in (slots.name, slots.gold_name)
+    )
+    # "Unspecified" and "Unsure" predict no gender
+    has_gender = ~np.isin(slots.gender, (UNSPECIFIED, UNSURE))
+    right_name, right_gender = slots.same_name & has_name, slots.same_gender & has_gender
     # What each slot adds to numerator and denominator.
     cells = {
-        "name_precision": (right_name, slots.has_name),
-        "name_recall": (right_name, slots.has_gold_name),
+        "name_precision": (right_name, has_name),
+        "name_recall": (right_name, has_gold_name),
         "name_accuracy": (slots.same_name, everyone),
-        "gender_precision": (right_gender, slots.has_gender),
+        "gender_precision": (right_gender, has_gender),
         "gender_recall": (right_gender, slots.gold_gender != UNSPECIFIED),
         "gender_accuracy": (slots.same_gender, everyone),
         "joint_accuracy": (slots.same_name & slots.same_gender, everyone),

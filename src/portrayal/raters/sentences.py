@@ -21,50 +21,32 @@ from portrayal.annotate.llm import read_replies
 from portrayal.annotate.sentences import sentences, with_line_breaks
 from portrayal.collect.ask.replies import Ask, objects_in, prompt_of
 from portrayal.collect.tables import read_table, write_table
-from portrayal.errors import DataError, OptionError
+from portrayal.errors import DataError
 from portrayal.raters.agreement import Coefficient, Resampling, coefficient, ratings_of
 from portrayal.raters.labels import Label, Labels, folded, majority, read_labels
 from portrayal.run.files import write_atomically
-from portrayal.validate import check_count, check_different_files, check_seed
+from portrayal.validate import check_different_files, check_seed
 
 FILES = files(__package__) / "data"
 STEP_BEFORE = "Name yours with --column, or give the file that the step before wrote."
 SEEDS_COLUMNS = ("sentence_id", "text_id", "number", "sentence")
 
 
-@dataclass(frozen=True, slots=True)
-class Seeds:
-    """The sentences of a file of texts.
-
-    Attributes
-    ----------
-    path
-        CSV file with a row for each sentence.
-    n_texts, n_short, n_sentences
-        Texts, those too short to give a sentence, and sentences.
-    """
-
-    path: Path
-    n_texts: int
-    n_short: int
-    n_sentences: int
+FIRST, LAST = 2, 1
+"""Sentences left out at the beginning and the end of a text, which tell dates and whereabouts."""
 
 
-def seed_sentences(
-    texts: str | Path, out: Path, *, columns: Iterable[str] = (), first: int = 2, last: int = 1
-) -> Seeds:
-    """Split texts into sentences and leave out the outermost, which tell dates and whereabouts.
+def seed_sentences(texts: str | Path, out: Path, *, columns: Iterable[str] = ()) -> dict[str, int]:
+    """Split texts into sentences without the outermost; return counts of texts and sentences.
 
     Parameters
     ----------
     texts
         A file of texts.
     out
-        The CSV file to write.
+        The CSV file to write, with a row for each sentence.
     columns
         "FIELD=NAME" strings where the column of the text has another name.
-    first, last
-        Sentences to leave out at the beginning and the end of each text.
 
     Raises
     ------
@@ -75,14 +57,12 @@ def seed_sentences(
     ----------
     Wan & Chang (2024), Appendix B.1.
     """
-    check_count("first", first)
-    check_count("last", last)
     rows, n_short, n_texts = [], 0, 0
     for n_texts, row in enumerate(read_table(texts, ["text"], columns=columns), 1):
         text = with_line_breaks(row["text"])
         spans = sentences(text)
         # Numbers stay those of the whole text
-        inner = list(enumerate(spans))[first : max(len(spans) - last, 0)]
+        inner = list(enumerate(spans))[FIRST : max(len(spans) - LAST, 0)]
         n_short += not inner
         name = row.get("text_id") or f"{n_texts - 1:06d}"
         for number, (start, end) in inner:
@@ -92,12 +72,13 @@ def seed_sentences(
             rows.append(ids | {"number": number, "sentence": words})
     if not rows:
         raise DataError(
-            f"{texts}: no text has more than {first + last} sentences; leave out fewer with "
-            "--first and --last."
+            f"{texts}: no text has more than {FIRST + LAST} sentences, and the first {FIRST} and "
+            "the last are left out."
         )
     if len({row["sentence_id"] for row in rows}) != len(rows):
         raise DataError(f"{texts}: a text_id comes twice; each text needs one of its own.")
-    return Seeds(write_table(out, SEEDS_COLUMNS, rows), n_texts, n_short, len(rows))
+    write_table(out, SEEDS_COLUMNS, rows)
+    return {"texts": n_texts, "texts_too_short": n_short, "sentences": len(rows)}
 
 
 TARGETS = ("agentic", "communal")
@@ -119,25 +100,6 @@ def paraphrase_prompt(sentence: str) -> str:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Paraphrases:
-    """What came of asking for paraphrases.
-
-    Attributes
-    ----------
-    path
-        CSV file with two rows for each sentence that was paraphrased.
-    unread_path
-        CSV file with the sentences that were not, why, and the answer as it came.
-    outcomes
-        Sentences by what came of them: "ok", "malformed", "refused", "empty", "failed", ….
-    """
-
-    path: Path
-    unread_path: Path
-    outcomes: Mapping[str, int]
-
-
 def read_paraphrases(reply: str) -> dict[str, str] | None:
     """Return the agentic and the communal sentence in a reply; None where it does not hold both."""
     for entry in objects_in(reply):
@@ -151,8 +113,10 @@ def read_paraphrases(reply: str) -> dict[str, str] | None:
 
 def paraphrase(
     sentences: str | Path, ask: Ask, out: Path, *, columns: Iterable[str] = ()
-) -> Paraphrases:
+) -> dict[str, int]:
     """Have every sentence paraphrased; what has an answer is not asked again.
+
+    Returns sentences by what came of them: "ok", "malformed", "refused", "empty", "failed", ….
 
     Parameters
     ----------
@@ -161,7 +125,8 @@ def paraphrase(
     ask
         The model; see `portrayal.annotate.llm.ModelReader`.
     out
-        CSV file to write; the sentences without paraphrases go to a file beside it.
+        CSV file to write, with two rows for each sentence that was paraphrased; the others go to a
+        file beside it (`unread_path`), with the reason and the answer as it came.
     columns
         "FIELD=NAME" strings where the column of the sentence has another name.
     """
@@ -196,10 +161,14 @@ def paraphrase(
                 for target in TARGETS
             ]
         outcomes[outcome] += 1
-    unread_path = out.with_name(f"{out.stem}-unread.csv")
-    write_table(unread_path, UNREAD, unread)
+    write_table(unread_path(out), UNREAD, unread)
     write_table(out, PARAPHRASES, entries)
-    return Paraphrases(out, unread_path, {name: n for name, n in sorted(outcomes.items()) if n})
+    return {name: n for name, n in sorted(outcomes.items()) if n}
+
+
+def unread_path(paraphrases: Path) -> Path:
+    """Return the file of the sentences that have no paraphrases, beside those that have."""
+    return paraphrases.with_name(f"{paraphrases.stem}-unread.csv")
 
 
 AGENTIC, NEUTRAL, COMMUNAL, NA = "agentic", "neutral", "communal", "na"
@@ -263,16 +232,6 @@ class SentenceLabels:
     kappa_all: Coefficient
     kappa_kept: Coefficient
 
-    def as_json(self) -> dict[str, Any]:
-        """Plain values."""
-        facts: dict[str, Any] = {"path": str(self.path)}
-        for name, one in (("kappa_all", self.kappa_all), ("kappa_kept", self.kappa_kept)):
-            bounds = {end: getattr(one.interval, end, None) for end in ("low", "high")}
-            facts[name] = {"value": one.value, **bounds, "n_entries": one.n_items}
-            facts[name]["n_raters"] = len(one.raters)
-            facts[name]["why"] = one.undefined or one.no_interval
-        return facts | {"counts": dict(self.counts)}
-
 
 def merge_labels(
     paraphrases: str | Path,
@@ -280,7 +239,6 @@ def merge_labels(
     out: Path,
     *,
     third: str | Path | None = None,
-    level: float = 0.95,
     draws: int = 2000,
     seed: int = 0,
 ) -> SentenceLabels:
@@ -299,7 +257,7 @@ def merge_labels(
         CSV file to write.
     third
         Label file of the third rater.
-    level, draws, seed
+    draws, seed
         Of the kappas' intervals, which resample sentences.
 
     Raises
@@ -358,7 +316,10 @@ def merge_labels(
             value = "1" if label == AGENTIC else "0"
             decided.append({**row, "label": value, "votes": " ".join([target, *ballots])})
     write_table(out, COLUMNS, decided)
-    resampling, kappas = Resampling(level, draws, seed, Labels(tuple(votes)).prompts), []
+    resampling, kappas = (
+        Resampling(draws=draws, seed=seed, prompts=Labels(tuple(votes)).prompts),
+        [],
+    )
     # What is kept is kept because raters agree, so the kappa of all rows stands beside its own.
     for part in (votes, [one for one in votes if one.note == KEPT]):
         answers = ratings_of(Labels(tuple(part)), raters, (KEPT,))[KEPT]
@@ -387,28 +348,22 @@ def _answers(labels: Labels, names: Collection[str]) -> dict[str, dict[str, str]
 
 PARTS = ("train", "validation", "test")
 SHARES = (0.8, 0.1, 0.1)
+CARD = "data-card.md"
 _LABELS = {"1": 1, "agentic": 1, "0": 0, "communal": 0}
-
-
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """The three files, and entries by part and label."""
-
-    paths: Mapping[str, Path]
-    card: Path
-    counts: Mapping[str, Mapping[str, int]]
 
 
 def split_labelled(
     labelled: str | Path,
     out: Path,
     *,
-    shares: Sequence[float] = SHARES,
     together: bool = False,
     seed: int = 0,
     facts: Mapping[str, Any] | None = None,
-) -> Parts:
-    """Split labelled sentences at random, and write the data card.
+) -> dict[str, dict[str, int]]:
+    """Split labelled sentences at random, with a data card; return entries by part and label.
+
+    Sizes of the parts (`SHARES`) are rounded down and the rest goes to the last, so that 3,724
+    entries give 2,979, 372 and 373 as in Table 9.
 
     Parameters
     ----------
@@ -416,9 +371,6 @@ def split_labelled(
         A file with the columns `text` and `label` (1 or agentic, 0 or communal).
     out
         Folder of train.jsonl, validation.jsonl, test.jsonl and data-card.md.
-    shares
-        Of the three parts; sizes are rounded down and the rest goes to the last, so that 3,724
-        entries give 2,979, 372 and 373 as in Table 9.
     together
         Keep both paraphrases of a sentence in one part. The paper's split does not, so that its
         test sentences have twins of the other class in training.
@@ -429,11 +381,9 @@ def split_labelled(
 
     Raises
     ------
-    DataError, OptionError
-        When a label is unknown, or the shares do not make 1.
+    DataError
+        When a label is unknown, or sentences are to stay together and have no sentence_id.
     """
-    if len(shares) != 3 or min(shares) <= 0 or abs(sum(shares) - 1.0) > 1e-9:
-        raise OptionError(f"shares must be three above 0 that make 1, got {list(shares)}.")
     rows = read_table(labelled, ["text", "label"], STEP_BEFORE)
     if together and any(not row.get("sentence_id") for row in rows):
         raise DataError(f"{labelled}: --together needs a sentence_id in every row.")
@@ -450,8 +400,8 @@ def split_labelled(
     names = [entry["sentence_id"] if together else str(i) for i, entry in enumerate(entries)]
     units, size, n = list(dict.fromkeys(names)), Counter(names), len(entries)
     # In floating point 0.29 × 100 is a little less than 29.
-    train = int(shares[0] * n + 1e-9)
-    edges = (train, train + int(shares[1] * n + 1e-9))
+    train = int(SHARES[0] * n + 1e-9)
+    edges = (train, train + int(SHARES[1] * n + 1e-9))
     part_of: dict[str, str] = {}
     n_placed = 0
     for i in np.random.default_rng(check_seed(seed)).permutation(len(units)).tolist():
@@ -461,18 +411,16 @@ def split_labelled(
     of_parts = [part_of[name] for name in names]
     placed = zip((entry.get("sentence_id") for entry in entries), of_parts, strict=True)
     in_parts = dict.fromkeys((sentence, part) for sentence, part in placed if sentence)
-    paths, counts = {}, {}
+    counts = {}
     out.mkdir(parents=True, exist_ok=True)
     for part in PARTS:
         items = [entry for entry, its in zip(entries, of_parts, strict=True) if its == part]
-        paths[part] = out / f"{part}.jsonl"
         lines = (json.dumps(entry, ensure_ascii=False) + "\n" for entry in items)
-        write_atomically(paths[part], "".join(lines))
+        write_atomically(out / f"{part}.jsonl", "".join(lines))
         agentic = sum(entry["label"] for entry in items)
         counts[part] = {"entries": len(items), "agentic": agentic, "communal": len(items) - agentic}
     # Sentences whose paraphrases stand in two parts
     n_shared = sum(n > 1 for n in Counter(sentence for sentence, _ in in_parts).values())
-    card = out / "data-card.md"
     table = [f"| {name} | {' | '.join(map(str, row.values()))} |" for name, row in counts.items()]
     steps = ""
     for step, values in (facts or {}).items():
@@ -481,8 +429,8 @@ def split_labelled(
     words = FILES.joinpath("data-card.md").read_text(encoding="utf-8")
     pairs = "stay in one part" if together else "may be in different parts"
     blanks = {"table": "\n".join(table), "seed": seed, "where": pairs, "shared": n_shared}
-    write_atomically(card, words.format(**blanks, steps=steps))
-    return Parts(paths, card, counts)
+    write_atomically(out / CARD, words.format(**blanks, steps=steps))
+    return counts
 
 
 def _as_words(value: Any) -> str:

@@ -49,13 +49,6 @@ def test_names_and_group_words_are_masked_and_counted() -> None:
     assert counts.matrix[:, counts.words.index("sings")].toarray().ravel().tolist() == [1, 3, 1]
 
 
-def test_masking_can_be_switched_off_and_extended() -> None:
-    documents = read_documents(ROWS, ["g"])
-    plain = count_words(documents, min_count=1, min_texts=1, masking=False, mask=["Sings"])
-    assert "maria" in plain.words
-    assert "sings" not in plain.words
-
-
 def test_rare_words_are_left_out() -> None:
     documents = read_documents(ROWS, ["g"])
     assert count_words(documents, min_count=5, min_texts=3).words == ("sings",)

@@ -155,5 +155,3 @@ def test_options_that_cannot_be_are_refused() -> None:
         compare(world(), unmarked={"race": "X"})
     with pytest.raises(OptionError, match="not a group"):
         compare(world(), unmarked={"age": "X"})
-    with pytest.raises(OptionError, match="prior"):
-        compare(world(), prior=0)

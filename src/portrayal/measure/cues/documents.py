@@ -374,15 +374,11 @@ def words_of(text: str) -> list[str]:
     return [word.casefold().removesuffix("'s") for word in words]
 
 
-def count_words(
-    documents: Documents,
-    *,
-    min_count: int = 10,
-    min_texts: int = 5,
-    mask: Iterable[str] = (),
-    masking: bool = True,
-) -> Counts:
-    """Count the words of documents.
+def count_words(documents: Documents, *, min_count: int = 10, min_texts: int = 5) -> Counts:
+    """Count the words of documents, without names, group labels and words that name a group.
+
+    Names are those that stand as a person's (`portrayal.annotate.names.hidden_spans`), so that
+    "hope" and "will" are counted.
 
     Parameters
     ----------
@@ -390,30 +386,22 @@ def count_words(
         The texts.
     min_count, min_texts
         Occurrences, and texts they are in, that a word needs to be compared.
-    mask
-        Further words to leave out.
-    masking
-        Whether names, group labels and words that name a group are left out too. Names are those
-        that stand as a person's (`portrayal.annotate.names.hidden_spans`), so that "hope" and
-        "will" are counted.
     """
     from scipy import sparse
 
-    listed_words = {_MARK, *_folded(mask)}
     names = Counter[str]()
     own_names = sorted(documents.own_names)
     ambiguous = [name.capitalize() for name in own_names if is_ambiguous_name(name)]
-    if masking:
-        labels = (label for column in documents.groups.values() for label in sorted(set(column)))
-        listed_words |= group_words() | set(_folded(labels))
-        listed_words |= {name for name in documents.own_names if not is_ambiguous_name(name)}
+    labels = (label for column in documents.groups.values() for label in sorted(set(column)))
+    masked_words = {_MARK} | group_words() | {word for label in labels for word in words_of(label)}
+    masked_words |= {name for name in documents.own_names if not is_ambiguous_name(name)}
     vocabulary: dict[str, int] = {}
     indptr: list[int] = [0]
     indices: list[int] = []
     data: list[int] = []
     # The sparse matrix row by row, as compressed rows are built without a copy
     for text in documents.texts:
-        spans = hidden_spans(text, HOME, ambiguous) if masking else []
+        spans = hidden_spans(text, HOME, ambiguous)
         # Names are cut out where they stand as names, so that "hope" is counted elsewhere
         names.update(word for start, end in spans for word in words_of(text[start:end]))
         counted = Counter(words_of(hidden(text, spans, _MARK)))
@@ -427,7 +415,7 @@ def count_words(
     in_texts = np.bincount(np.array(indices, dtype=np.int64), minlength=len(vocabulary))
     terms = np.array(list(vocabulary), dtype=object)
     # A compound is hidden by any of its parts: "African-American", "self-made-man"
-    hides = (not listed_words.isdisjoint((word, *word.split("-"))) for word in terms)
+    hides = (not masked_words.isdisjoint((word, *word.split("-"))) for word in terms)
     is_hidden = np.fromiter(hides, dtype=bool, count=len(terms))
     keep = np.flatnonzero((totals >= min_count) & (in_texts >= min_texts) & ~is_hidden)
     masked = {str(terms[i]): int(totals[i]) for i in np.flatnonzero(is_hidden)} | names
@@ -440,10 +428,6 @@ def count_words(
     order = keep[np.argsort(terms[keep])]  # by the alphabet, whatever text came first
     words = tuple(map(str, terms[order]))
     return Counts(words, matrix[:, order].tocsr(), masked, min_count, min_texts)
-
-
-def _folded(words: Iterable[str]) -> Iterable[str]:
-    return (part for word in words for part in words_of(word))
 
 
 def _cell(row: Mapping[str, Any], name: str | None) -> str:

@@ -21,7 +21,7 @@ from portrayal.types import BoolArray, FloatArray
 
 SOURCE = "Monroe, Colaresi & Quinn 2008, Fightin' Words, section 3"
 PRIOR = 500.0
-"""Words of prior; a group's counts outweigh it once it has said a word more often than it."""
+"""Words of the Dirichlet prior, spread as the words of all texts; counts beyond it outweigh it."""
 REST = "the rest"
 
 
@@ -104,7 +104,6 @@ def marked_words(
     scope: Scope,
     *,
     unmarked: Mapping[str, str] | None = None,
-    prior: float = PRIOR,
 ) -> list[WordComparison]:
     """Compare each group's words with the others'.
 
@@ -118,8 +117,6 @@ def marked_words(
         Attribute to label of the group to compare with, such as `{"race": "White"}`; a group is
         then compared with the texts that have these labels in the attributes it is made of, and
         without it with every other text. Attributes not named are compared with the rest.
-    prior
-        Words of the Dirichlet prior, spread as the words of all texts.
 
     Returns
     -------
@@ -130,10 +127,8 @@ def marked_words(
     Raises
     ------
     OptionError
-        For an unmarked label that no text has, or a prior of 0 or less.
+        For an unmarked label that no text has.
     """
-    if not 0 < prior < np.inf:
-        raise OptionError(f"prior must be above 0, such as {PRIOR:g}; got {prior!r}.")
     for name, label in (unmarked or {}).items():
         if name not in documents.groups:
             group_names = ", ".join(documents.groups)
@@ -144,7 +139,7 @@ def marked_words(
         if label not in labels:
             raise OptionError(f"no text has {name}={label}; labels: {', '.join(labels[:20])}.")
     totals = np.asarray(counts.matrix.sum(axis=0)).ravel()
-    alpha = informative_prior(totals, prior)
+    alpha = informative_prior(totals, PRIOR)
     compared = [
         _compare(documents, counts, alpha, pair, scope)
         for pair in _pairs(documents, unmarked or {})
