@@ -420,7 +420,7 @@ def _rows(
 
 _CELLS = (
     *("text_id", "name", "first", "last", "title", "gender", "main", "writer", "n_mentions"),
-    *("n_sentences_about", "n_sentences", "sentences", "references", "confidence"),
+    *("n_sentences_about", "n_sentences", "sentences", "references"),
 )
 _HEADERS = ("text", "name", "gender", "words", "mentions", "sentences")
 Row = Mapping[str, Any]

@@ -25,9 +25,3 @@ def test_pronouns_that_nobody_is_named_for_make_a_figure_each_gender():
 def test_the_speaker_of_a_quotation_says_i():
     (figure,) = figures('"I agree," said Ann Lee.')
     assert {span.kind for span in figure.spans} == {"speech", "name"}
-
-
-def test_confidence_grows_with_the_evidence():
-    (much,) = figures("Ms. Ann Lee, a singer, said she agreed.")
-    (little,) = figures("It was Emily.")
-    assert 0 < little.confidence < much.confidence <= 1

@@ -22,7 +22,6 @@ def check(text):
     people = find_everyone(text, unnamed=True, writer=True)
     for person in people:
         assert person.gender in (*GENDERS, UNSPECIFIED, UNSURE)
-        assert 0.0 <= person.confidence <= 1.0
         assert person.spans
         assert all(0 <= s.start < s.end <= len(text) for s in person.spans)
         assert list(person.spans) == sorted(person.spans, key=lambda s: (s.start, s.end, s.kind))

@@ -1,6 +1,5 @@
 """The people of a text in the making: names, noun phrases that describe them, pronouns, speech."""
 
-import math
 import re
 from bisect import bisect_left
 from collections import Counter
@@ -14,7 +13,7 @@ from portrayal.annotate.people.names import clusters, evidence
 from portrayal.annotate.people.names.candidates import LISTS, Candidate, honorifics
 from portrayal.annotate.people.shared import links
 from portrayal.annotate.people.shared import words as en
-from portrayal.annotate.people.shared.model import UNSPECIFIED, UNSURE, Span, one_gender
+from portrayal.annotate.people.shared.model import UNSPECIFIED, Span, one_gender
 from portrayal.annotate.people.shared.scan import ENGLISH, LocalWords, Tokens
 from portrayal.annotate.people.shared.words import word_set
 from portrayal.reference import FEMININE, MASCULINE, NON_BINARY
@@ -221,12 +220,6 @@ class PersonDraft:
     def hinted(self) -> str:
         """The gender that nouns and titles tell most, or ""."""
         return max(self.hints, key=lambda g: (self.hints[g], g), default="")
-
-    @property
-    def confidence(self) -> float:
-        """How clear the name and the gender were, 0–1."""
-        name_odds = 1 / (1 + math.exp(-self.score)) if self.name else 0.4
-        return name_odds * (0.6 if self.gender == UNSURE else 1.0)
 
 
 class TextDraft:

@@ -135,7 +135,7 @@ def _mention(
     # A title makes a person of a name that is a word or a place elsewhere
     if not titles and (name_key(written) in locale.words or not local.whole.isdisjoint(forms)):
         return None
-    one = people.setdefault(name_key(written), PersonDraft(written, name, score=2.0))
+    one = people.setdefault(name_key(written), PersonDraft(written, name))
     one.name = max(one.name or "", name, key=len)
     start = titles[-1].start() if titles else span[0]
     end = behind.end() if behind and (honoured or surname) else span[1]
@@ -189,9 +189,6 @@ class Person:
     sentences
         Indices of the sentences of `portrayal.annotate.sentences.sentences` that mention the
         person, in order.
-    confidence
-        How clear it was that this is a person and of which gender, 0–1; it orders people for
-        checking and is not a probability.
     writer
         Whether this is the "I" of the text.
     """
@@ -203,7 +200,6 @@ class Person:
     references: tuple[str, ...]
     spans: tuple[Span, ...]
     sentences: tuple[int, ...]
-    confidence: float
     writer: bool = False
 
     @property
@@ -298,7 +294,6 @@ def find_everyone(
             references=tuple(dict.fromkeys(words)),
             spans=tuple(spans),
             sentences=tuple(sorted({bisect_right(starts, s.start) - 1 for s in spans})),
-            confidence=draft.confidence,
             writer=draft.writer,
         )
         people.append(one)
@@ -336,7 +331,6 @@ _PERSON = pa.struct(
         ("writer", pa.bool_()),
         ("mentions", pa.list_(SPAN)),
         ("sentences", pa.list_(pa.int32())),
-        ("confidence", pa.float32()),
     ]
 )
 _SCHEMA = pa.schema([pa.field("people", pa.list_(_PERSON))])
@@ -350,7 +344,6 @@ def person_facts(person: Person, *, main: bool) -> dict[str, Any]:
         "main": main,
         "mentions": mentions,
         "sentences": list(person.sentences),
-        "confidence": round(person.confidence, 3),
     }
     names = [field.name for field in _PERSON]
     return {name: changed[name] if name in changed else getattr(person, name) for name in names}
