@@ -40,10 +40,8 @@ from portrayal.annotate.agency import mask
 from portrayal.annotate.agency.labelled import LabelledSentences, read_labelled
 from portrayal.annotate.agency.linear import (
     LinearClassifier,
-    SentenceCounts,
     WordScores,
-    count,
-    fit_counted,
+    fit_linear,
     write_linear,
 )
 from portrayal.annotate.agency.loading import CARD, ENCODER, WEIGHTS
@@ -69,7 +67,7 @@ class Recipe:
     strength
         C, the inverse of the L2 penalty.
     contrast
-        See `fit_counted`.
+        See `fit_linear`.
     """
 
     weight: float
@@ -88,7 +86,7 @@ class Material:
     Attributes
     ----------
     texts
-        The labelled sentences.
+        The labelled sentences; `free`, the teacher's.
     targets
         Labels, then probabilities of agentic, shape (n,).
     sources
@@ -98,7 +96,7 @@ class Material:
     """
 
     texts: Sequence[str]
-    counted: SentenceCounts
+    free: Sequence[str]
     targets: FloatArray
     sources: tuple[tuple[int, ...], ...]
     family: IntArray
@@ -112,7 +110,7 @@ def material(
     said = [row[kind]["agentic"] for row in taught]
     return Material(
         texts,
-        count([*texts, *(row[kind]["text"] for row in taught)]),
+        [row[kind]["text"] for row in taught],
         np.array([*labelled.labels.tolist(), *said], dtype=np.float64),
         tuple(tuple(row["source"]) for row in taught),
         family,
@@ -125,9 +123,9 @@ def fitted(given: Material, rows: IntArray, recipe: Recipe) -> WordScores:
     free = [row for row, made in enumerate(given.sources) if known.issuperset(made)]
     drawn = np.array(free if recipe.weight else [], dtype=np.int64)
     every = np.concatenate([rows, len(given.texts) + drawn])
-    return fit_counted(
-        given.counted,
-        every,
+    sentences = [*given.texts, *given.free]
+    return fit_linear(
+        [sentences[row] for row in every.tolist()],
         given.targets[every].tolist(),
         name=NAME if recipe.weight else UNTAUGHT,
         weights=[1.0] * len(rows) + [recipe.weight] * len(drawn),

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from portrayal.annotate.scores import TEXT_SCORES, lists_of, score_settings, scores_of
+from portrayal.annotate.scores import TEXT_SCORES, score_settings, scores_of
 from portrayal.errors import OptionError, UnknownNameError
 from portrayal.records import Prompt
 
@@ -54,12 +54,6 @@ def test_phrases_count_once_and_do_not_cross_sentences(tmp_path):
     file.write_text('attribute = "t"\n[groups]\nlow = ["low mood"]\nother = ["tree"]\n')
     found = scored("Her low mood stays. It is low. Mood is all.", lexicons=(str(file),))
     assert found["masked"]["low"] == pytest.approx(100 / 10)
-
-
-def test_words_of_a_factor_are_counted_by_its_labels():
-    found = scored("She saw him; he left.", lexicons=("gender",))["masked"]
-    themes = lists_of(("gender",)).themes
-    assert [found[theme] for theme in themes[:2]] == pytest.approx([100 / 5, 100 * 2 / 5])
 
 
 def test_a_text_without_words_has_no_scores_of_them():

@@ -202,7 +202,7 @@ OF_TEXTS = {
         made(
             *("pair_words.v2", 0.28125, 0.2, 0.36),
             n_units=160.0,
-            details={"with_first": 48.0, "with_second": 3.0},
+            details={"with_first": 48.0},
             **WORD,
         ),
         "48 of 160 answers for women say “family”, and 3 of 160 answers for men to the same "

@@ -41,14 +41,12 @@ def test_every_case_in_every_wording_with_every_person(tmp_path: Path) -> None:
         text = ["{Note}. {Pronoun.subject} is a {age}-year-old; write to {title} {name}.",
                 "Describe {pronoun.object} and {pronoun.possessive} case as {\\"x\\": 1}: {note}"]
         system = "You help {name}."
-        introduction = "I am {name}; I see {pronoun.reflexive}."
         """
         + GROUPS,
     )
     assert len(found) == 2 * 2 * 2 * 2
     first, second = found[:2]
     assert first.asked == (
-        "I am Emily; I see herself.\n\n"
         "Fell, {name} at home. She is an 18-year-old; write to Ms. Emily.",
         "You help Emily.",
     )
@@ -59,7 +57,7 @@ def test_every_case_in_every_wording_with_every_person(tmp_path: Path) -> None:
     }  # fmt: skip
     assert second.strata["pair"] == first.strata["pair"]
     assert "He is an 18-year-old; write to Mr. Greg." in second.text
-    assert found[3].text.startswith("I am Todd")
+    assert found[3].text.endswith("Mr. Todd.")
     assert "an 82-year-old" in found[3].text
     assert found[4].text.endswith('Describe her and her case as {"x": 1}: fell, {name} at home')
     assert {p.strata["wording"] for p in found} == {"1", "2"}

@@ -9,7 +9,7 @@ person alone.
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
@@ -25,9 +25,6 @@ from portrayal.annotate.names import Spans, asked_apart, hidden, hidden_spans
 from portrayal.annotate.sentences import sentences
 from portrayal.annotate.sentiment import sentiment_of, sentiment_settings
 from portrayal.annotate.word_match import TOKEN, fold, variants
-from portrayal.errors import UnknownNameError
-from portrayal.reference import load_factor
-from portrayal.reference.factors import ReferenceSource, WordSource
 from portrayal.reference.lexicons import lexicon
 from portrayal.reference.locales import load_locale
 from portrayal.run.reading import read_prompts
@@ -62,7 +59,7 @@ class TextScore:
 
 @dataclass(frozen=True)
 class Lists:
-    """Words by theme, from lexicons and factors."""
+    """Words by theme, from lexicons."""
 
     themes: tuple[str, ...]
     single: Mapping[str, tuple[int, ...]]
@@ -80,18 +77,18 @@ class Lists:
 
 @cache
 def lists_of(specs: tuple[str, ...]) -> Lists:
-    """Return the words of lexicons (names or files) and of factors, by theme.
+    """Return the words of lexicons (names or files), by theme.
 
     Raises
     ------
     UnknownNameError, DataError
-        Where a name is neither, or a file is no lexicon.
+        Where there is no such lexicon, or a file is none.
     """
     themes: dict[str, int] = {}
     single: dict[str, tuple[int, ...]] = {}
     phrases: dict[str, tuple[tuple[tuple[str, ...], int], ...]] = {}
     for spec in specs:
-        for label, theme_words in _words_of(spec):
+        for label, theme_words in lexicon(spec).words_of.items():
             column = themes.setdefault(label, len(themes))
             # Forms of all words of a theme at once: each counts once
             for form in sorted({form for phrase in theme_words for form in variants(phrase)}):
@@ -101,20 +98,6 @@ def lists_of(specs: tuple[str, ...]) -> Lists:
                 elif column not in single.get(first, ()):
                     single[first] = (*single.get(first, ()), column)
     return Lists(tuple(themes), single, phrases)
-
-
-def _words_of(spec: str) -> Iterable[tuple[str, Iterable[str]]]:
-    """Themes of a lexicon, or groups of a factor that has words, with their words."""
-    try:
-        return tuple(lexicon(spec).words_of.items())
-    except UnknownNameError:
-        if Path(spec).suffix:
-            raise
-    factor = load_factor(spec)
-    sources = [s for s in factor.sources if isinstance(s, (WordSource, ReferenceSource))]
-    if not sources:
-        raise UnknownNameError(f"the factor {spec!r} is not seen by words, so none can be counted.")
-    return tuple((factor.labels[group], words) for group, words in sources[0].listed.items())
 
 
 def score_settings(
@@ -135,7 +118,7 @@ def score_settings(
     sentiment, classifier
         What scores sentiment and agency.
     lexicons
-        Registered lexicons, files, or factors that have words.
+        Registered lexicons, or files.
     locale
         Whose words are exchanged.
     exchange

@@ -11,7 +11,7 @@ from cyclopts import Parameter
 import portrayal.cli.asking as ask
 import portrayal.cli.options as opt
 import portrayal.cli.printing as show
-from portrayal.cli.score import mean_line, means_of, scores_table
+from portrayal.cli.score import scores_table
 from portrayal.validate import check_choice, check_count
 
 if TYPE_CHECKING:
@@ -210,11 +210,7 @@ def classifier(
     validation: Path | None = None,
     masked: opt.Masked = True,
     recipe: str | None = None,
-    epochs: int | None = None,
-    learning_rate: float | None = None,
-    batch_size: int | None = None,
     seed: opt.Seed = 0,
-    seeds: int | None = None,
     licence: str = "not stated",
     column: opt.Columns = None,
     format: opt.Format = "table",
@@ -233,55 +229,39 @@ def classifier(
         File of labelled sentences for early stopping and scores; without one nothing is scored.
     recipe
         wan-2024: the paper's settings (BERT, sentences as they stand, 10 epochs, batches of 6,
-        learning rate 5e-5, 3 seeds); options that you give win.
-    epochs
-        Most passes over the sentences; default 6.
-    learning_rate
-        Of AdamW; default 1e-4.
-    batch_size
-        Sentences in a step; default 32.
-    seeds
-        Checkpoints to train, from --seed on, to folders in --out.
+        learning rate 5e-5), of which it trains seeds 0, 1 and 2.
     licence
         Of the data, for the model card.
     """
     from portrayal.annotate.agency.labelled import read_labelled
-    from portrayal.annotate.agency.training import PRESETS, Fitting, train_agency, train_checkpoints
+    from portrayal.annotate.agency.training import PRESETS, Fitting, train_agency
 
     json = format == "json"
     usual, settings = "linear", Fitting()
     if recipe is not None:
         usual, settings = PRESETS[check_choice("recipe", recipe, PRESETS)]
-    wishes = {"epochs": epochs, "learning_rate": learning_rate, "batch_size": batch_size}
-    of_user: dict[str, Any] = {name: wish for name, wish in wishes.items() if wish is not None}
-    fitting = replace(settings, seed=seed, **of_user)
 
     def show_epoch(epoch: "Epoch") -> None:
         loss, right = f"epoch {epoch.number}: loss {epoch.loss:.4f}", epoch.accuracy
         show.line(loss + ("" if right is None else f", validation accuracy {100 * right:.2f} %"))
 
     texts = read_labelled(hand_labels, column or ())
-    options: dict[str, Any] = {
-        "validation": read_labelled(validation, column or ()) if validation else None,
+    trained = train_agency(
+        texts,
+        encoder or usual,
+        out,
+        validation=read_labelled(validation, column or ()) if validation else None,
         # The paper trained on sentences as they stand
-        "masked": masked and recipe is None,
-        "licence": licence,
-        "on_epoch": None if json else show_epoch,
-    }
-    n = check_count("seeds", seeds if seeds is not None else 3 if recipe else 1, minimum=1)
-    if n == 1:
-        trained = train_agency(texts, encoder or usual, out, fitting=fitting, **options)
-        scores, means = list(trained.scores), []
-        artefact = f"classifier: {trained.folder} (model card: {trained.folder / 'README.md'})"
-    else:
-        checkpoints = train_checkpoints(texts, encoder or usual, out, n, fitting, **options)
-        scores = [score for checkpoint in checkpoints for score in checkpoint.scores]
-        means = means_of({str(out): scores})
-        artefact = f"checkpoints: {out} (give this folder as --classifier)"
-    facts: dict[str, Any] = {"folder": out, "scores": [score.as_json() for score in scores]}
+        masked=masked and recipe is None,
+        fitting=replace(settings, seed=seed),
+        licence=licence,
+        on_epoch=None if json else show_epoch,
+    )
+    scores = list(trained.scores)
     parts: list[show.Part] = [scores_table(scores, published=False)] if scores else []
-    parts += [*map(mean_line, means), artefact]
-    show.give(format, facts | ({"checkpoints": means} if n > 1 else {}), parts)
+    parts.append(f"classifier: {trained.folder} (model card: {trained.folder / 'README.md'})")
+    facts = {"folder": out, "scores": [score.as_json() for score in scores]}
+    show.give(format, facts, parts)
 
 
 def _facts(out: Path) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """The commands `score people` and `score agency`, and what they print."""
 
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,7 +14,7 @@ from portrayal.config import classifier_settings
 from portrayal.errors import OptionError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from portrayal.annotate.agency import AgencyClassifier
     from portrayal.annotate.agency.labelled import AgencyScore
@@ -142,7 +141,6 @@ def agency(
     masked
         One kind of sentences only; default both.
     """
-    from portrayal.annotate.agency.classifier import Checkpoints
     from portrayal.annotate.agency.labelled import read_labelled, score_agency
 
     json = format == "json"
@@ -154,28 +152,21 @@ def agency(
         labelled = read_labelled(hand_labels, column or ())
         tell = show.nothing if json else show.line
         loaded = _classifiers(specs, kinds, labelled, out, settings, tell)
-    scores = [score_agency(labelled, classify, seed=seed) for _, classify in loaded]
-    sets: dict[str, list[AgencyScore]] = {}
-    for (spec, one), agency_score in zip(loaded, scores, strict=True):
-        # The checkpoints one by one; their set votes and has a row of its own
-        if not isinstance(one, Checkpoints):
-            sets.setdefault(spec, []).append(agency_score)
-    # Print scores in percent with intervals, the published rows, and means over checkpoints.
+    scores = [score_agency(labelled, classify, seed=seed) for classify in loaded]
+    # Print scores in percent with intervals, and the published rows.
     n_left_out = labelled.n_left_out
-    means = means_of(sets)
     facts: dict[str, Any] = {"scores": [score.as_json() for score in scores]}
     facts |= {"n_left_out": n_left_out, "published": _published()}
     first = scores[0]
     parts: list[show.Part] = [
         scores_table(scores, published=True),
-        *map(mean_line, means),
         f"{first.n:,} sentences; {100 * first.level:g} % percentile bootstrap intervals over "
         "sentences; silent: nothing said, counted as wrong.",
     ]
     if n_left_out:
         parts.append(f"left out: {n_left_out:,} labelled neutral or na.")
     parts.append("Published: Wan & Chang 2024, Table 12, on LAC's test sentences, as they stand.")
-    show.give(format, facts | ({"checkpoints": means} if means else {}), parts)
+    show.give(format, facts, parts)
 
 
 def _classifiers(
@@ -185,8 +176,8 @@ def _classifiers(
     out: Path | None,
     settings: dict[str, Any],
     tell: "Callable[[str], None]",
-) -> "list[tuple[str, AgencyClassifier]]":
-    """Load every classifier with its name: the checkpoints of a set one by one, then as one.
+) -> "list[AgencyClassifier]":
+    """Load every classifier: the checkpoints of a set one by one, then as one.
 
     A model is asked about all sentences, of both kinds, at once.
     """
@@ -201,17 +192,13 @@ def _classifiers(
         raise OptionError(
             "a model's answers are kept in a folder, so that none is paid for twice: give --out."
         )
-    loaded: list[tuple[str, AgencyClassifier]] = []
+    loaded: list[AgencyClassifier] = []
     # First those that cost nothing
     for spec in (spec for spec in specs if models[spec] is None):
         for kind in kinds:
-            loaded_one = load_classifier(spec, kind)
-            members = (
-                (*loaded_one.members, loaded_one)
-                if isinstance(loaded_one, Checkpoints)
-                else (loaded_one,)
-            )
-            loaded += [(spec, one) for one in members]
+            classify = load_classifier(spec, kind)
+            loaded += classify.members if isinstance(classify, Checkpoints) else ()
+            loaded.append(classify)
     # Every model is checked before the first is asked and paid
     for model in filter(None, models.values()):
         model.check()
@@ -222,50 +209,12 @@ def _classifiers(
         replies = model.ask(folder, (sentence_prompt(piece, form) for piece in pieces), tell)
         # What failed is not asked again in between
         ask_nothing = partial(lambda replies, _: replies, replies)
-        loaded += [(model.spec, LLMClassifier(model.spec, ask_nothing, kind)) for kind in kinds]
+        loaded += [LLMClassifier(model.spec, ask_nothing, kind) for kind in kinds]
     return loaded
 
 
 _METRICS = ("accuracy", "f1_macro", "f1_micro", "f1_weighted")
 _HEADERS = ("accuracy", "F1 macro", "F1 micro", "F1 weighted")
-
-
-def means_of(sets: "Mapping[str, Sequence[AgencyScore]]") -> list[dict[str, Any]]:
-    """Mean and standard deviation of each metric over the checkpoints of a set, by masking."""
-    from statistics import mean, stdev
-
-    means = []
-    for name, scores in sets.items():
-        for masked in sorted({score.masked for score in scores}, reverse=True):
-            masked_scores = [score for score in scores if score.masked == masked]
-            # One checkpoint has no spread
-            if len(masked_scores) < 2:
-                continue
-            row: dict[str, Any] = {
-                "classifier": name,
-                "masked": masked,
-                "checkpoints": len(masked_scores),
-            }
-            for metric in _METRICS:
-                values = [score.metrics[metric].value for score in masked_scores]
-                # Spread of the training, not of the test sentences: that is what the intervals are
-                # for
-                row[metric] = {"mean": mean(values), "sd": stdev(values)}
-            means.append(row)
-    return means
-
-
-def mean_line(row: "Mapping[str, Any]") -> str:
-    """Return the mean and standard deviation of each metric over checkpoints as a line."""
-    kind = "masked" if row["masked"] else "as they stand"
-    cells = (
-        f"{header} {100 * row[metric]['mean']:.2f} (SD {100 * row[metric]['sd']:.2f})"
-        for metric, header in zip(_METRICS, _HEADERS, strict=True)
-    )
-    return (
-        f"mean of {row['checkpoints']} checkpoints of {row['classifier']}, {kind}: "
-        f"{', '.join(cells)}"
-    )
 
 
 def scores_table(scores: "Sequence[AgencyScore]", *, published: bool) -> show.Part:

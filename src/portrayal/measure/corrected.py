@@ -5,7 +5,7 @@ A measure gives what each unit adds to its sums as the scorer and as people labe
 corrected estimate of each group beside the raw one.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -133,6 +133,58 @@ class HandSums:
         return too_few({self.unit: int(self.labelled[i])}, group, float(self.carried[i]))
 
 
+@dataclass(frozen=True, eq=False)
+class HandUnits:
+    """Units that people labelled, beside what the scorer says of them, both in 0–1.
+
+    Attributes
+    ----------
+    row
+        Which row of a measure's table each is of, such as its text or half, shape (n,).
+    guess, truth
+        What the scorer and people say, shape (n,); NaN where there is no number.
+    weight
+        How many units each stands for, shape (n,).
+    note
+        Who labelled them.
+    """
+
+    row: IntArray
+    guess: FloatArray
+    truth: FloatArray
+    weight: FloatArray
+    note: str
+
+    def sums(
+        self,
+        of_rows: Callable[[IntArray, FloatArray, FloatArray], ScoredUnits],
+        everyone: tuple[IntArray, FloatArray, FloatArray],
+        *,
+        two_sides: bool,
+        unit: str = "text",
+        slope: float = 1.0,
+    ) -> HandSums:
+        """Correct the sums of all units by these.
+
+        Parameters
+        ----------
+        of_rows
+            Makes scored units of rows, how many units each stands for, and their scores.
+        everyone
+            All rows, as `of_rows` takes them. Labels of other rows say nothing.
+        two_sides, unit, slope
+            As of `HandSums`.
+        """
+        inside = np.isin(self.row, everyone[0])
+        labelled = of_rows(self.row[inside], self.weight[inside], self.guess[inside])
+        return HandSums.of(
+            *(of_rows(*everyone), labelled, labelled.scored(self.truth[inside]), self.note),
+            unit=unit,
+            two_sides=two_sides,
+            slope=slope,
+        )
+
+
 ORIGINAL = "original:"
 """Stands before the name of a text that people wrote, where a run has such texts beside its own."""
 
@@ -237,6 +289,11 @@ class Marks:
     low: float
     high: float
     words: Mapping[str, float]
+
+    @property
+    def scale(self) -> tuple[float, float]:
+        """The least number, and how far the greatest lies above it."""
+        return self.low, self.high - self.low
 
     def number(self, label: str) -> float:
         """Return a label as a number in 0–1; NaN where it is none."""

@@ -6,6 +6,7 @@ imported where they are needed, and one that is missing is an error that names t
 """
 
 from portrayal.models.loading import (
+    MOST_TOKENS,
     Encoder,
     Transformer,
     load_encoder,
@@ -17,6 +18,7 @@ from portrayal.models.loading import (
 from portrayal.models.onnx import has_onnx, load_onnx, on_one_core
 
 __all__ = [
+    "MOST_TOKENS",
     "Encoder",
     "Transformer",
     "has_onnx",

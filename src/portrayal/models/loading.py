@@ -190,9 +190,11 @@ def save_encoder(encoder: Encoder, out: Path) -> None:
         encoder.tokenizer.save_pretrained(folder)
 
 
-def probabilities(
-    encoder: Encoder, sentences: Sequence[str], *, max_tokens: int = 128, batch_size: int = 64
-) -> FloatArray:
+MOST_TOKENS, BATCH = 128, 64
+"""Tokens of a sentence that are read, and sentences that are read at once, at most."""
+
+
+def probabilities(encoder: Encoder, sentences: Sequence[str]) -> FloatArray:
     """Return P(communal) and P(agentic) of each sentence, shape (n, 2).
 
     Sentences of alike length are read together; the order of `sentences` is kept.
@@ -204,12 +206,12 @@ def probabilities(
     order = np.argsort([len(sentence) for sentence in sentences], kind="stable")
     shares = np.empty((len(sentences), 2))
     with torch.inference_mode():
-        for start in range(0, len(order), batch_size):
-            rows = order[start : start + batch_size]
+        for start in range(0, len(order), BATCH):
+            rows = order[start : start + BATCH]
             batch = encoder.tokenizer(
                 [sentences[row] for row in rows],
                 truncation=True,
-                max_length=max_tokens,
+                max_length=MOST_TOKENS,
                 padding=True,
                 return_tensors="pt",
             )

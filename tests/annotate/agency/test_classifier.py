@@ -4,8 +4,8 @@ import pytest
 from portrayal.annotate.agency import load_classifier
 from portrayal.annotate.agency.classifier import Checkpoints, checkpoint_folders, mean_of
 from portrayal.annotate.agency.labelled import LabelledSentences
-from portrayal.annotate.agency.training import PRESETS, Fitting, train_agency, train_checkpoints
-from portrayal.errors import DataError, OptionError, UnknownNameError
+from portrayal.annotate.agency.training import PRESETS, train_agency
+from portrayal.errors import DataError, UnknownNameError
 
 SENTENCES = ("They led the firm and won.", "They care for and support their community.", "", "x 7")
 
@@ -98,15 +98,6 @@ def test_checkpoints_are_ordered_by_number(tmp_path):
         (tmp_path / f"seed-{i}").mkdir()
         (tmp_path / f"seed-{i}" / "config.json").touch()
     assert [each.name for each in checkpoint_folders(tmp_path)] == ["seed-0", "seed-9", "seed-10"]
-
-
-def test_a_folder_of_other_checkpoints_is_refused(tmp_path):
-    for seed in range(3):
-        train_agency(LABELLED, "linear", tmp_path / "set" / f"seed-{seed}")
-    with pytest.raises(OptionError, match="checkpoints of other seeds"):
-        train_checkpoints(LABELLED, "an-encoder", tmp_path / "set", 2, Fitting())
-    with pytest.raises(OptionError, match="same from every seed"):
-        train_checkpoints(LABELLED, "linear", tmp_path / "v", 2, Fitting())
 
 
 def test_the_preset_is_the_papers():

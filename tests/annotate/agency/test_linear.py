@@ -11,11 +11,8 @@ from hypothesis import strategies as st
 from portrayal.annotate.agency import load_classifier, mask
 from portrayal.annotate.agency.labelled import read_labelled
 from portrayal.annotate.agency.linear import (
-    PARTS,
     LinearClassifier,
     WordScores,
-    count,
-    fit_counted,
     fit_linear,
     pieces_of,
     read_linear,
@@ -120,21 +117,11 @@ TEXTS = ["they led it", "they led us", "they helped it", "they helped us, kindly
 LABELS = [1, 1, 0, 0] * 5
 
 
-def test_some_rows_of_what_was_counted_train_as_those_sentences_alone():
-    rows = np.array([0, 2, 3, 5, 7, 8, 10, 11])
-    counted = fit_counted(count(TEXTS), rows, [LABELS[row] for row in rows])
-    alone = fit_linear([TEXTS[row] for row in rows], [LABELS[row] for row in rows])
-    for part in PARTS:
-        assert getattr(counted, part) == pytest.approx(getattr(alone, part), abs=1e-4)
-    assert counted.bias == pytest.approx(alone.bias, abs=1e-4)
-
-
 def test_contrast_weighs_what_one_class_has_more_often():
     """Without it "led" and "they" differ by their labels alone; with it also by their penalty."""
     sentences = [*TEXTS, *["they led, they said"] * 3, *["they helped, they said"] * 2]
     labels = [*LABELS, 1, 1, 1, 0, 0]
-    rows = np.arange(len(sentences))
-    plain, weighed = (fit_counted(count(sentences), rows, labels, contrast=c) for c in (0.0, 1.0))
+    plain, weighed = (fit_linear(sentences, labels, contrast=c) for c in (0.0, 1.0))
     for scores in (plain, weighed):
         assert scores.words["led"] > 0 > scores.words["helped"]
     share = [abs(s.words["said"]) / s.words["led"] for s in (plain, weighed)]
@@ -142,7 +129,5 @@ def test_contrast_weighs_what_one_class_has_more_often():
 
 
 def test_a_larger_strength_holds_scores_back_less():
-    counted = count(TEXTS)
-    rows = np.arange(len(TEXTS))
-    weak, strong = (fit_counted(counted, rows, LABELS, strength=c) for c in (0.1, 10.0))
+    weak, strong = (fit_linear(TEXTS, LABELS, strength=c) for c in (0.1, 10.0))
     assert strong.words["led"] > weak.words["led"] > 0

@@ -68,7 +68,7 @@ def made(tmp_path, rows, *, by_prompt=False, group=("gender", "race"), stratum=N
         stages,
         group=group,
         strata=(stratum,) if stratum else agency.STRATA,
-        spellings=agency.SPELLINGS,
+        spellings={"gender": {"m": "male", "f": "female"}},
         first=agency.FIRST,
     )
 

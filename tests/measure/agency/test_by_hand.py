@@ -114,13 +114,11 @@ def test_labels_that_say_what_the_classifier_says_move_nothing(tmp_path: Path) -
     )
     read = read_texts(path, table)
     assert read.hand is not None
-    np.copyto(read.hand.truth, read.hand.label)
-    place = next(
-        s for s in strata(read, Scope("agency")) if s.labels["masking"] == read.hand.masking
-    )
+    np.copyto(read.hand.truth, read.hand.guess)
+    place = next(s for s in strata(read, Scope("agency")) if s.labels["masking"] == "masked")
     _, members = place.groups(("gender",))
     for i in range(2):
-        sums = corrected_sums(read, place, [members[:, [i]]]).sums
+        sums = corrected_sums(place, [members[:, [i]]]).sums
         raw = (place.observed.means(members[:, [i]])[0] + 1) / 2
         assert sums.share[0] == pytest.approx(raw)
 

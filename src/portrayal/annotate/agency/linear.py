@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from portrayal.annotate.agency.classifier import rows
 from portrayal.errors import DataError
@@ -210,7 +209,13 @@ sentences that a word, pair or piece must occur in."""
 
 
 def fit_linear(
-    sentences: Sequence[str], targets: Sequence[float], *, name: str = "linear"
+    sentences: Sequence[str],
+    targets: Sequence[float],
+    *,
+    name: str = "linear",
+    weights: Sequence[float] | None = None,
+    strength: float = STRENGTH,
+    contrast: float = CONTRAST,
 ) -> WordScores:
     """Return scores fitted to the probability of agentic of each sentence.
 
@@ -222,29 +227,12 @@ def fit_linear(
         Labels 0 or 1, or probabilities of agentic, shape (n,).
     name
         Of the classifier.
+    weights
+        How much each of them counts, shape (n,); 1 by default.
+    strength, contrast
+        As the constants of this module.
     """
-    return fit_counted(count(sentences), np.arange(len(sentences)), targets, name=name)
-
-
-@dataclass(frozen=True, eq=False)
-class SentenceCounts:
-    """What stands in each sentence, before it is known which sentences are trained on.
-
-    Attributes
-    ----------
-    matrix
-        Sparse, of shape (n_sentences, n_columns).
-    columns
-        Part and key of each column, in order.
-    """
-
-    matrix: Any
-    columns: tuple[tuple[str, str], ...]
-
-
-def count(sentences: Sequence[str]) -> SentenceCounts:
-    """Return what stands in each sentence, for `fit_counted`."""
-    from scipy import sparse
+    from scipy import optimize, sparse
 
     place: dict[tuple[str, str], int] = {}
     rows, cols, values = array("q"), array("q"), array("d")
@@ -257,45 +245,14 @@ def count(sentences: Sequence[str]) -> SentenceCounts:
     columns = sorted(place)
     order = np.empty(len(place), dtype=np.int64)
     order[[place[column] for column in columns]] = np.arange(len(place))
-    shape = (len(sentences), len(columns))
     cells = np.array(rows), order[np.array(cols)]
-    matrix = sparse.csr_matrix((np.array(values), cells), shape=shape)
-    return SentenceCounts(matrix, tuple(columns))
-
-
-def fit_counted(
-    counted: SentenceCounts,
-    rows: NDArray[np.int64],
-    targets: Sequence[float],
-    *,
-    name: str = "linear",
-    weights: Sequence[float] | None = None,
-    strength: float = STRENGTH,
-    contrast: float = CONTRAST,
-) -> WordScores:
-    """Return scores fitted to some of the sentences.
-
-    Parameters
-    ----------
-    counted
-        What stands in every sentence.
-    rows
-        The sentences to train on, shape (n,).
-    targets, name
-        As in `fit_linear`, for those sentences.
-    weights
-        How much each of them counts, shape (n,); 1 by default.
-    strength, contrast
-        As the constants of this module.
-    """
-    from scipy import optimize, sparse
-
-    matrix = counted.matrix[rows]
-    # Rare features are dropped by the sentences trained on alone
+    matrix = sparse.csr_matrix((np.array(values), cells), shape=(len(sentences), len(columns)))
     frequent = np.flatnonzero(matrix.getnnz(axis=0) >= LEAST)
     matrix = matrix[:, frequent]
     target_values = np.asarray(targets, dtype=np.float64)
-    row_weights = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
+    row_weights = np.ones(len(sentences))
+    if weights is not None:
+        row_weights = np.asarray(weights, dtype=np.float64)
     # Each column times how unlike its shares in the two classes are, on average about 1
     occurs = (matrix > 0).T
     ours, theirs = (
@@ -321,7 +278,7 @@ def fit_counted(
     )
     parts: dict[str, dict[str, float]] = {part: {} for part in PARTS}
     for index, score in zip(frequent.tolist(), (scale * fit.x[:-1]).tolist(), strict=True):
-        part, key = counted.columns[index]
+        part, key = columns[index]
         # Back to the scale of plain counts, on which sentences are read
         parts[part][key] = score * (GRAMS if part == "grams" else 1.0)
     return WordScores(name, **parts, bias=float(fit.x[-1]))

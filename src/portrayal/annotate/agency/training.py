@@ -23,12 +23,14 @@ from portrayal.annotate.agency.labelled import (
 )
 from portrayal.annotate.agency.linear import fit_linear, write_linear
 from portrayal.annotate.agency.loading import load_classifier
-from portrayal.errors import OptionError
-from portrayal.models import Encoder, load_encoder, probabilities, save_encoder
+from portrayal.models import MOST_TOKENS, Encoder, load_encoder, probabilities, save_encoder
 from portrayal.run.files import check_folder, write_atomically
 from portrayal.shown import markdown_table
 from portrayal.types import IntArray
-from portrayal.validate import check_count, check_seed
+from portrayal.validate import check_seed
+
+WEIGHT_DECAY = 0.01
+"""Of AdamW, on weights that are no bias and no norm."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +43,8 @@ class Fitting:
         Most passes over the training sentences.
     patience
         Epochs without a better validation accuracy after which training stops.
-    batch_size, learning_rate, weight_decay
+    batch_size, learning_rate
         Of AdamW; the rate rises over the first tenth of the steps and falls to 0 linearly.
-    max_tokens
-        Longer sentences are cut.
     seed
         Starts the order of the sentences, dropout and the new head.
     """
@@ -53,18 +53,10 @@ class Fitting:
     patience: int = 3
     batch_size: int = 32
     learning_rate: float = 1e-4
-    weight_decay: float = 0.01
-    max_tokens: int = 128
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("epochs", "patience", "batch_size", "max_tokens"):
-            check_count(name, getattr(self, name), minimum=1)
         check_seed(self.seed)
-        if not 0 < self.learning_rate < 1:
-            raise OptionError(
-                f"learning_rate must be a small positive number; got {self.learning_rate!r}."
-            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,14 +107,12 @@ def fine_tune(
     encoder = load_encoder(base, new_head=True, seed=fitting.seed)
     import torch
 
-    encoded = encoder.tokenizer(
-        list(train.sentences), truncation=True, max_length=fitting.max_tokens
-    )
+    encoded = encoder.tokenizer(list(train.sentences), truncation=True, max_length=MOST_TOKENS)
     steps = fitting.epochs * math.ceil(len(train) / fitting.batch_size)
-    params: dict[float, list[Any]] = {fitting.weight_decay: [], 0.0: []}
+    params: dict[float, list[Any]] = {WEIGHT_DECAY: [], 0.0: []}
     for name, weights in encoder.model.named_parameters():
         plain = weights.ndim < 2 or "norm" in name.lower()
-        params[0.0 if plain else fitting.weight_decay].append(weights)
+        params[0.0 if plain else WEIGHT_DECAY].append(weights)
     groups = [{"params": parameters, "weight_decay": decay} for decay, parameters in params.items()]
     optimiser = torch.optim.AdamW(groups, lr=fitting.learning_rate)
     rng = np.random.default_rng(fitting.seed)
@@ -136,17 +126,12 @@ def fine_tune(
     best = -1.0
     for number in range(1, fitting.epochs + 1):
         loss = one_pass(
-            encoder,
-            encoded["input_ids"],
-            train.labels,
-            fitting.batch_size,
-            rng,
-            optimiser,
-            schedule,
+            *(encoder, encoded["input_ids"], train.labels, fitting.batch_size),
+            *(rng, optimiser, schedule),
         )
         accuracy = None
         if validation:
-            predicted = probabilities(encoder, validation.sentences, max_tokens=fitting.max_tokens)
+            predicted = probabilities(encoder, validation.sentences)
             accuracy = float(np.mean((predicted[:, 1] > 0.5) == validation.labels))
         epochs.append(Epoch(number, loss, accuracy))
         # Weights of the best epoch so far
@@ -313,49 +298,7 @@ def train_agency(
 WAN_2024 = Fitting(epochs=10, patience=10, batch_size=6, learning_rate=5e-5)
 """How Wan & Chang fine-tune BERT (Appendix B.6); the best of all ten epochs is kept."""
 PRESETS = {"wan-2024": ("bert-base-uncased", WAN_2024)}
-"""Base and settings that are published; sentences as they stand, 3 checkpoints."""
-
-
-def train_checkpoints(
-    labelled: LabelledSentences, base: str, out: Path, n: int, fitting: Fitting, **options: Any
-) -> list[TrainedClassifier]:
-    """Train the same classifier from several seeds, each to a folder "seed-N" of its own.
-
-    Parameters
-    ----------
-    labelled, base, out
-        As in `train_agency`; `out` becomes a set of checkpoints, which `load_classifier` takes.
-    n
-        Checkpoints; their seeds follow that of `fitting`.
-    fitting
-        How each is fine-tuned, but for its seed.
-    options
-        Further arguments of `train_agency`.
-
-    Returns
-    -------
-    What was trained, in the order of the seeds.
-
-    Raises
-    ------
-    OptionError
-        When `out` holds other files, or the seed changes nothing in the classifier.
-    """
-    if base == "linear":
-        raise OptionError(
-            "the linear classifier is the same from every seed: name an encoder with --encoder."
-        )
-    seeds = range(fitting.seed, fitting.seed + n)
-    folders = [out / f"seed-{seed}" for seed in seeds]
-    check_folder(out, *(folder.name for folder in folders))
-    if out.is_dir() and not {*folders} >= set(out.iterdir()):
-        raise OptionError(
-            f"{out} holds other files, or checkpoints of other seeds; name a new folder."
-        )
-    return [
-        train_agency(labelled, base, folder, fitting=replace(fitting, seed=seed), **options)
-        for seed, folder in zip(seeds, folders, strict=True)
-    ]
+"""Base and settings that are published; sentences as they stand, from three seeds."""
 
 
 def _write_card(
@@ -391,8 +334,6 @@ def _write_card(
         "masked": None if linear else masked,
         "data": {"name": name, "digest": train.digest, "licence": licence},
         "fitting": None if linear else asdict(fitting),
-        "epochs": [asdict(epoch) for epoch in trained.epochs],
-        "scores": [score.as_json() for score in trained.scores],
     }
     write_atomically(trained.folder / "agency.json", json.dumps(facts, indent=2) + "\n")
 

@@ -182,18 +182,17 @@ def permutation_test(value: float, draws: FloatArray, *, greater: bool = False) 
     return (Test(p, SHUFFLED + (", one-sided" if greater else "")),)
 
 
-def corrected_sums(
-    texts: AgencyTexts, stratum: AgencyStratum, sides: Sequence[FloatArray]
-) -> HandSums | None:
+def corrected_sums(stratum: AgencyStratum, sides: Sequence[FloatArray]) -> HandSums | None:
     """Corrected sums of the sentences of groups, or of pairs of groups; None without labels.
 
     `sides` say which cells are of each group, shape (n_cells, k), and of each group that it is
     compared with. A sentence counts as part of its text, so that texts count alike.
     """
-    hand, rows = texts.hand, stratum.rows
-    if hand is None or hand.masking != stratum.labels["masking"]:
+    texts, rows, reading = stratum.texts, stratum.rows, stratum.reading
+    hand = texts.hand
+    # Labels correct the first masking alone.
+    if hand is None or stratum.labels["masking"] != next(iter(texts.readings)):
         return None
-    reading, two_sides = texts.readings[hand.masking], len(sides) == 2
     n_classed = np.maximum(reading.classed, 1.0)
 
     def sentences(text: IntArray, weight: FloatArray, share: FloatArray) -> ScoredUnits:
@@ -202,24 +201,20 @@ def corrected_sums(
         members = tuple(side[texts.cell[text]] / n_classed[text, np.newaxis] for side in sides)
         return ScoredUnits(texts.cluster.code[text], weight, share, members)
 
-    # Labels of texts that are not read here, such as beyond a balanced sample, say nothing
-    inside = np.isin(hand.text, rows)
-    text, weight = hand.text[inside], hand.weight[inside]
+    inside = np.isin(hand.row, rows)
     # Equal weights say nothing of the size of the whole: together they stand for all sentences.
-    if (weight == 1.0).all():
-        weight = weight * n_classed[rows].sum() / max(len(weight), 1)
+    if (hand.weight[inside] == 1.0).all():
+        whole = n_classed[rows].sum() / max(int(inside.sum()), 1)
+        hand = replace(hand, weight=hand.weight * whole)
     # The correction takes shares in 0-1, and gap = 2 share - 1.
-    everyone = sentences(rows, n_classed[rows], (np.nan_to_num(reading.gap[rows]) + 1.0) / 2.0)
-    labelled = sentences(text, weight, hand.label[inside])
-    sums = HandSums.of(
-        *(everyone, labelled, labelled.scored(hand.truth[inside]), hand.note),
-        unit="sentence",
-        two_sides=two_sides,
-        slope=2.0,
-    )
+    everyone = rows, n_classed[rows], (np.nan_to_num(reading.gap[rows]) + 1.0) / 2.0
+    two_sides = len(sides) == 2
+    sums = hand.sums(sentences, everyone, unit="sentence", two_sides=two_sides, slope=2.0)
+    if two_sides:
+        return sums
     # Of a single group, only its own sentences count towards there being labels enough.
-    members = (labelled.members[0] > 0).sum(axis=0).astype(np.float64)
-    return sums if two_sides else replace(sums, labelled=members, fewer=members)
+    of_group = sides[0][texts.cell[hand.row[inside]]].sum(axis=0)
+    return replace(sums, labelled=of_group, fewer=of_group)
 
 
 STATISTICS = {"agentic": (0.5, 0.5), "communal": (0.5, -0.5), "ratio_gap": (0.0, 1.0)}
@@ -234,14 +229,14 @@ def agency_share(agency_texts: AgencyTexts, scope: Scope) -> Iterator[Estimate]:
     agency_texts, scope
         The texts of the audit with their ratio gaps, and its settings.
     """
-    for stratum in strata(agency_texts, scope):
-        yield from _shares(agency_texts, stratum, ({},), np.ones((len(stratum.cells), 1)), scope)
+    # Of parts of a place the differences alone are told, with the means that they are of.
+    for stratum in (s for s in strata(agency_texts, scope) if s.is_place):
+        yield from _shares(stratum, ({},), np.ones((len(agency_texts.cells), 1)), scope)
         for kind in stratum.kinds:
-            yield from _shares(agency_texts, stratum, *stratum.groups(kind), scope)
+            yield from _shares(stratum, *stratum.groups(kind), scope)
 
 
 def _shares(
-    texts: AgencyTexts,
     stratum: AgencyStratum,
     groups: Sequence[Mapping[str, str]],
     members: FloatArray,
@@ -256,33 +251,34 @@ def _shares(
     n_texts = np.rint(in_cells @ members)
     # What shuffling gives the group on average: of all texts, their mean.
     chance = divide_or_zero((np.nan_to_num(stratum.chance) * in_cells) @ members, n_texts)
-    hand = corrected_sums(texts, stratum, [members]) if of_groups else None
+    if units.ways:
+        # Clusters in two ways at once have no sums by cluster, so the mean is linearised.
+        influence = (total - means * count) / n_texts
+        result = infer_crossed(means, influence, (count,), units.codes, scope.level, chance)
+    else:
+        result = infer_means(total, count, scope.level, chance)
+    clipped = replace(
+        result, low=np.clip(result.low, -1.0, 1.0), high=np.clip(result.high, -1.0, 1.0)
+    )
+    gap = inferred(units, clipped, n_texts, [count], MEAN)
+    hand = corrected_sums(stratum, [members]) if of_groups else None
+    fields: list[dict[str, Any]] = []
+    for i, mean in enumerate(means.tolist()):
+        details = {} if of_groups else {"untold_sentences": stratum.unclassed}
+        fields.append({"n_units": float(n_texts[i]), "details": details})
+        if np.isnan(mean):
+            reason = "no text of this group with a sentence that the classifier can tell"
+            fields[i] = {"undefined": reason, "n_clusters": 0, "n_units": 0.0}
+    # Shares are the gap on another scale, and so are their bounds and their null.
     for statistic, (start, slope) in STATISTICS.items():
-        upper, point = start * count + slope * total, start + slope * chance
-        if units.ways:
-            # Clusters in two ways at once have no sums by cluster, so the mean is linearised.
-            value = start + slope * means
-            influence = (upper - value * count) / n_texts
-            result = infer_crossed(value, influence, (count,), units.codes, scope.level, point)
-        else:
-            result = infer_means(upper, count, scope.level, point)
-        ends = start - abs(slope), start + abs(slope)
-        clipped = replace(result, low=np.clip(result.low, *ends), high=np.clip(result.high, *ends))
-        naive = inferred(units, clipped, n_texts, [count], MEAN)
-        sums = GroupSums(units.of.labels, groups, upper, count)
+        ends = start + slope * gap.low, start + slope * gap.high
+        value, low, high = start + slope * gap.value, np.minimum(*ends), np.maximum(*ends)
+        sums = GroupSums(units.of.labels, groups, start * count + slope * total, count)
         if hand is not None:
             # Corrections are of shares of agentic sentences in 0-1, and gap = 2 share - 1.
             sums = replace(sums, hand=replace(hand, start=start - slope, slope=2.0 * slope))
-        inference = sums.with_hand(naive, scope, "share")
-        fields: list[dict[str, Any]] = []
-        for i, mean in enumerate(means.tolist()):
-            if np.isnan(mean):
-                reason = "no text of this group with a sentence that the classifier can tell"
-                fields.append({"undefined": reason, "n_clusters": 0, "n_units": 0.0})
-                continue
-            details = {} if of_groups else {"untold_sentences": stratum.unclassed}
-            fields.append({"n_units": float(n_texts[i]), "details": details})
-        draws = start + slope * stratum.null.means(members)
+        inference = sums.with_hand(replace(gap, value=value, low=low, high=high), scope, "share")
+        draws, point = (start + slope * x for x in (stratum.null.means(members), chance))
         yield from of_stratum(
             *(AGENCY_SHARE, stratum, sums, inference, scope, fields, draws, point),
             tested=of_groups,

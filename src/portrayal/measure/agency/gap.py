@@ -29,7 +29,6 @@ from portrayal.measure.clustered import GroupSums
 from portrayal.measure.scope import Scope
 from portrayal.measure.scored import ScoredUnits
 from portrayal.records import (
-    ALL,
     ERROR_HIGH,
     ERROR_LOW,
     FEW_PROMPTS,
@@ -57,15 +56,13 @@ def agency_gap(agency_texts: AgencyTexts, scope: Scope) -> Iterator[Estimate]:
     """
     for stratum in strata(agency_texts, scope):
         for kind in stratum.kinds:
-            yield from _of_kind(agency_texts, stratum, kind, scope)
+            yield from _of_kind(stratum, kind, scope)
 
 
-def _of_kind(
-    texts: AgencyTexts, stratum: AgencyStratum, kind: tuple[str, ...], scope: Scope
-) -> Iterator[Estimate]:
+def _of_kind(stratum: AgencyStratum, kind: tuple[str, ...], scope: Scope) -> Iterator[Estimate]:
     """Yield the differences of every two groups of these attributes, alone or crossed."""
     groups, members = stratum.groups(kind)
-    pairs = _pairs(groups, texts.first)
+    pairs = _pairs(groups, stratum.texts.first)
     if not len(pairs):
         # One group has nobody to be compared with, and an estimate without a value says so.
         reason = f"fewer than two groups of {' and '.join(kind)} have texts"
@@ -82,11 +79,11 @@ def _of_kind(
         stratum.table(stratum.blocks, first, second),
         stratum.blocks.of.labels,
         [pair_label(groups[i], groups[j]) for i, j in pairs.tolist()],
-        hand=corrected_sums(texts, stratum, (first, second)),
+        hand=corrected_sums(stratum, (first, second)),
     )
     sharper = [""] * len(pairs)
-    if len(kind) == 1 and stratum.labels["stratum"] == ALL:
-        sharper = sharper_by(texts, stratum, first, second, result, scope.level)
+    if len(kind) == 1 and stratum.is_place:
+        sharper = sharper_by(stratum, first, second, result, scope.level)
     beside = np.full(len(pairs), np.nan)
     if stratum.beside is not None:
         beside = stratum.beside.means(first) - stratum.beside.means(second)
@@ -185,7 +182,6 @@ def infer_gaps(
 
 
 def sharper_by(
-    texts: AgencyTexts,
     stratum: AgencyStratum,
     first: FloatArray,
     second: FloatArray,
@@ -197,9 +193,10 @@ def sharper_by(
     "" where none does by a fifth, and for texts that name a prompt, which are compared so already.
     Parameters as of `infer_gaps`, and what came of it.
     """
+    texts = stratum.texts
     cell = texts.cell[stratum.rows]
     options, one = [""] * first.shape[1], np.ones(len(cell))
-    gap = texts.readings[stratum.labels["masking"]].gap[stratum.rows]
+    gap = stratum.reading.gap[stratum.rows]
     half, narrowest = (result.high - result.low) / 2.0, np.full(first.shape[1], _NARROWER)
     for name, column in texts.spare.items():
         block = np.unique(column.code[stratum.rows], return_inverse=True)[1]

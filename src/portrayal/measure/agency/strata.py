@@ -21,6 +21,7 @@ from portrayal.measure.agency.texts import (
     WITHIN,
     AgencyTexts,
     LabelColumn,
+    MaskingReading,
 )
 from portrayal.measure.scope import Scope
 from portrayal.measure.scored import ScoredUnits
@@ -181,8 +182,8 @@ class AgencyStratum:
     labels
         The strata of every estimate: model, task, condition where there are several, stratum
         ("all" for a place as a whole) and masking.
-    groups_of, cells
-        The labels of each attribute, and the codes of each cell, (n_cells, n_attributes).
+    texts
+        All texts of the audit.
     gaps
         Ratio gap of each text that has one, shape (n_checkpoints, n).
     cell, run
@@ -210,8 +211,7 @@ class AgencyStratum:
     """
 
     labels: Mapping[str, str]
-    groups_of: Mapping[str, tuple[str, ...]]
-    cells: IntArray
+    texts: AgencyTexts
     gaps: FloatArray
     cell: IntArray
     run: IntArray
@@ -225,6 +225,16 @@ class AgencyStratum:
     unclassed: float
     beside: CellSums | None
     rows: IntArray
+
+    @property
+    def reading(self) -> MaskingReading:
+        """What is said of all texts of the audit under the masking."""
+        return self.texts.readings[self.labels["masking"]]
+
+    @property
+    def is_place(self) -> bool:
+        """Whether it is a place as a whole, and no part of one."""
+        return self.labels["stratum"] == ALL
 
     @property
     def n_checkpoints(self) -> int:
@@ -270,19 +280,19 @@ class AgencyStratum:
 
         In a single stratum the crossed groups are too small to be of use, and are left out.
         """
-        single = tuple((name,) for name in self.groups_of)
-        crossed = len(single) > 1 and self.labels["stratum"] == ALL
-        return (*single, tuple(self.groups_of)) if crossed else single
+        names = tuple(self.texts.groups)
+        single = tuple((name,) for name in names)
+        return (*single, names) if len(names) > 1 and self.is_place else single
 
     def groups(self, kind: tuple[str, ...]) -> tuple[tuple[dict[str, str], ...], FloatArray]:
         """Return the groups of these attributes that have texts, and their cells (n_cells, k)."""
-        columns = [list(self.groups_of).index(name) for name in kind]
-        codes, group = np.unique(self.cells[:, columns], axis=0, return_inverse=True)
+        columns = [list(self.texts.groups).index(name) for name in kind]
+        codes, group = np.unique(self.texts.cells[:, columns], axis=0, return_inverse=True)
         # One column per group: 1 where a cell belongs to it, so that sums by group are products.
         members = (group.reshape(-1, 1) == np.arange(len(codes))).astype(np.float64)
         present = np.flatnonzero(self.observed.count.sum(axis=0) @ members > 0)
         labels = [
-            {name: self.groups_of[name][code] for name, code in zip(kind, row, strict=True)}
+            {name: self.texts.groups[name].labels[i] for name, i in zip(kind, row, strict=True)}
             for row in codes[present].tolist()
         ]
         return tuple(labels), members[:, present]
@@ -362,8 +372,7 @@ def _of(
         units, blocks = _clusters(texts, read[present], alike, alike.code[present], names)
         yield AgencyStratum(
             labels=of_place | {"masking": masking},
-            groups_of={name: column.labels for name, column in texts.groups.items()},
-            cells=texts.cells,
+            texts=texts,
             gaps=gaps[:, present],
             cell=cell[present],
             run=run[present],

@@ -16,7 +16,7 @@ import numpy as np
 
 from portrayal.annotate.scores import AGENCY
 from portrayal.errors import OptionError
-from portrayal.measure.corrected import hand_marks, picked, sentence_number
+from portrayal.measure.corrected import HandUnits, hand_marks, picked, sentence_number
 from portrayal.raters import HandTable
 from portrayal.records import ALL, OUTCOMES
 from portrayal.run.directory import Run
@@ -95,32 +95,6 @@ class MaskingReading:
 
 
 @dataclass(frozen=True, eq=False)
-class HandSentences:
-    """Sentences that people labelled, of those that the classifier could tell.
-
-    Attributes
-    ----------
-    masking
-        Under which the classifier read them.
-    text
-        Index of each one's text, shape (n,).
-    label, truth
-        Whether it is agentic (1 or 0), by the classifier and by people; NaN for neither.
-    weight
-        How many sentences each stands for, shape (n,); 1 where all stand for as many.
-    note
-        Who labelled them.
-    """
-
-    masking: str
-    text: IntArray
-    label: FloatArray
-    truth: FloatArray
-    weight: FloatArray
-    note: str
-
-
-@dataclass(frozen=True, eq=False)
 class AgencyTexts:
     """The texts of an agency audit.
 
@@ -157,7 +131,8 @@ class AgencyTexts:
     first
         Values of groups that come first in a difference.
     hand
-        Sentences that people labelled.
+        Sentences that people labelled, of those that the classifier could tell under the first
+        masking, by their text: 1 is agentic, 0 communal, NaN neither.
     """
 
     model: LabelColumn
@@ -175,7 +150,7 @@ class AgencyTexts:
     readings: Mapping[str, MaskingReading]
     left_out: IntArray
     first: tuple[str, ...] = ()
-    hand: HandSentences | None = None
+    hand: HandUnits | None = None
     spare: Mapping[str, LabelColumn] = field(default_factory=dict)
     cache: dict[Any, Any] = field(default_factory=dict, repr=False)
 
@@ -460,7 +435,7 @@ def hand_sentences(
     order: Sequence[str],
     table: HandTable,
     readings: Mapping[str, MaskingReading],
-) -> HandSentences | None:
+) -> HandUnits | None:
     """Set labels of sentences beside the classifier's; None where there are none.
 
     Parameters
@@ -504,4 +479,4 @@ def hand_sentences(
         reading = readings[masking]
         acts = np.nansum((reading.gap + 1.0) / 2.0 * reading.classed)
         note += picked(label[valid][:, np.newaxis], float(acts / max(reading.classed.sum(), 1.0)))
-    return HandSentences(masking, text[valid], label[valid], truth[valid], weight[valid], note)
+    return HandUnits(text[valid], label[valid], truth[valid], weight[valid], note)

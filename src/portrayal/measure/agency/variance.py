@@ -41,7 +41,7 @@ def agency_variance(agency_texts: AgencyTexts, scope: Scope) -> Iterator[Estimat
     agency_texts, scope
         The texts of the audit with their ratio gaps, and its settings.
     """
-    for stratum in strata(agency_texts, scope):
+    for stratum in (s for s in strata(agency_texts, scope) if s.is_place):
         by_name = {
             kind[0] if len(kind) == 1 else INTERSECTIONAL: stratum.groups(kind)[1]
             for kind in stratum.kinds
@@ -99,7 +99,7 @@ def _estimates(
         details["sd_between_runs"] = float(observed[valid].std(ddof=1))
     clusters = stratum.compared
     # Where blocks or strata do not hold the groups alike, means differ as those do: not counted.
-    total, count = stratum.table(clusters, np.eye(len(stratum.cells)), runs=valid).sums()
+    total, count = stratum.table(clusters, np.eye(len(stratum.texts.cells)), runs=valid).sums()
     between = POINTS * (total - count * np.nan_to_num(stratum.chance))
     variance = infer_variance(between, count, kinds, scope.level, clusters.codes)
     result = Clustered(

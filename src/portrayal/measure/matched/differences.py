@@ -24,8 +24,8 @@ from portrayal.measure.clustered import (
     estimates_of,
     sums_by,
 )
-from portrayal.measure.corrected import HandSums
-from portrayal.measure.matched.sets import REFUSED, HandHalves, MatchedSets
+from portrayal.measure.corrected import MARKS, OUTCOME
+from portrayal.measure.matched.sets import REFUSED, MatchedSets
 from portrayal.measure.scope import Scope
 from portrayal.measure.scored import ScoredUnits
 from portrayal.records import (
@@ -56,9 +56,8 @@ REACTION = "instrument_bias"
 """Detail: the difference that exchanging the words of the person alone gives."""
 UNMASKED = "unmasked"
 """Detail: the difference of the texts as they are written, with the names in them."""
-STANDARDISED, FLOOR = "standardised", "sd_of_answers"
-"""Details: the difference in units of `TEXT_SD`, and the spread of the difference between two
-answers to the identical request."""
+FLOOR = "sd_of_answers"
+"""Detail: the spread of the difference between two answers to the identical request."""
 AT_MOST = "at_most"
 """Detail: the least distance d of which a test of equivalence says "no more than d apart"."""
 _NO_NAMES = 1e-12
@@ -125,7 +124,6 @@ def _of_place(
             return {"strata": strata, "undefined": "no pair has this score in both halves"}
         details = {
             TEXT_SD: float(spread[i]),
-            STANDARDISED: float(divide(means.value[i], spread[i])),
             AT_MOST: float(np.maximum(-equal.low[i], equal.high[i])),
             UNITS + sums.cluster: float(means.n_clusters[i]),
             FLOOR: sets.floor(model, columns[i][0]),
@@ -160,17 +158,33 @@ def _corrected(
 ) -> Iterator[tuple[int, Estimate]]:
     """Yield the differences that labels by hand correct, with their columns.
 
-    `spread` and `n_texts` are the spread and the number of the texts of each, (k,).
+    `spread` and `n_texts` are the spread and the number of the texts of each, (k,). A text counts
+    as part of its half, and a half of those that the first is compared with as part of their mean,
+    so that sets count alike.
     """
     model, part, inside = place
+    n_groups, answers = len(sets.groups), np.maximum(sets.n_answers, 1)
     for i, (number, name, first) in enumerate(within.columns):
         score, sd = sets.scores[number].name, float(spread[i])
         if (hand := sets.hand.get(score)) is None:
             continue
+        low, span = MARKS[OUTCOME if score == REFUSED else score].scale
         # People correct the score that the difference is made of, in the same wording
+        valid = ~np.isnan(sets.neutral[number]) & inside[:, np.newaxis]
+        share = (weights_within(valid, first) / answers).ravel()
+
+        def halves(
+            row: IntArray, n: FloatArray, score: FloatArray, share: FloatArray = share
+        ) -> ScoredUnits:
+            part = share[row][:, np.newaxis]
+            sides = np.maximum(part, 0.0), np.maximum(-part, 0.0)
+            return ScoredUnits(sets.source[row // n_groups], n, score, sides)
+
+        row = np.flatnonzero(valid)
+        everyone = row, answers.ravel()[row] * 1.0, (sets.neutral[number].ravel()[row] - low) / span
         one = corrected_difference(
             PAIR_DIFFERENCE,
-            hand_difference(sets, sets.neutral[number], hand, inside, first),
+            hand.sums(halves, everyone, two_sides=True, slope=span),
             0,
             scope,
             float(within.means.value[i]),
@@ -180,36 +194,8 @@ def _corrected(
         )
         # On the same scale as the raw difference: the spread of texts as they were scored.
         if one.value is not None and sd > 0:
-            details = {**one.details, TEXT_SD: sd, STANDARDISED: one.value / sd}
-            one = replace(one, details=details)
+            one = replace(one, details={**one.details, TEXT_SD: sd})
         yield i, one
-
-
-def hand_difference(
-    sets: MatchedSets, value: FloatArray, hand: HandHalves, inside: BoolArray, first: int
-) -> HandSums:
-    """Return the sums behind the difference of one score, as labels by hand correct it.
-
-    `value` is the score of each half, shape (n_sets, n_groups). A text counts as part of its half,
-    and a half of those that the first is compared with as part of their mean, so that sets count
-    alike.
-    """
-    low, span = hand.marks.marks.low, hand.marks.marks.high - hand.marks.marks.low
-    valid = ~np.isnan(value) & inside[:, np.newaxis]
-    weights, answers = weights_within(valid, first), np.maximum(sets.n_answers, 1)
-
-    def parts(row: IntArray, half: IntArray, n: FloatArray, x: FloatArray) -> ScoredUnits:
-        share = (weights[row, half] / answers[row, half])[:, np.newaxis]
-        sides = np.maximum(share, 0.0), np.maximum(-share, 0.0)
-        return ScoredUnits(sets.source[row], n, (x - low) / span, sides)
-
-    # Everyone: each half of a set that has a score.
-    row, half = np.nonzero(valid)
-    everyone = parts(row, half, answers[row, half].astype(np.float64), value[row, half])
-    mask = valid[hand.at, hand.half]
-    labelled = parts(hand.at[mask], hand.half[mask], hand.marks.weight[mask], hand.said[mask])
-    truth = labelled.scored(hand.marks.truth[mask])
-    return HandSums.of(everyone, labelled, truth, hand.marks.note, two_sides=True, slope=span)
 
 
 def contrasts(sets: MatchedSets) -> list[tuple[str, int]]:
@@ -357,16 +343,11 @@ def sentence(e: Estimate) -> str:
     return f"{writer}answers for {first} {verb} than answers for {second} to the same request{part}"
 
 
-def writer_of(e: Estimate) -> str:
-    """Return who writes with a colon after it, or "" where no model is named."""
-    return "" if e.strata["model"] == UNNAMED else f"{e.strata['model']}: "
-
-
 def halves_of(e: Estimate) -> tuple[str, str, str]:
     """Return who writes, "" or with a colon, and the two groups, the one with more first."""
     (pair,) = e.group.values()
     first, second = (people_words(side) for side in pair.split(MINUS, 1))
-    writer = writer_of(e)
+    writer = "" if e.strata["model"] == UNNAMED else f"{e.strata['model']}: "
     return (writer, first, second) if (e.value or 0.0) >= 0 else (writer, second, first)
 
 

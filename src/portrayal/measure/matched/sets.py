@@ -13,7 +13,7 @@ import pyarrow as pa
 from portrayal.annotate.exchange import gender_sides
 from portrayal.annotate.scores import SIDES, TextScore
 from portrayal.errors import DataError, OptionError
-from portrayal.measure.corrected import MARKS, OUTCOME, HandMarks, hand_marks, picked
+from portrayal.measure.corrected import MARKS, OUTCOME, HandUnits, hand_marks, picked
 from portrayal.measure.matched.units import PAIR, SOURCE, units_of
 from portrayal.raters import HandTable
 from portrayal.records import ALL
@@ -82,7 +82,7 @@ class MatchedSets:
     names
         Name of the pair of each set.
     hand
-        By score, the texts to which people gave a number.
+        By score, the texts to which people gave a number, by their half: set × groups + group.
     """
 
     attribute: str
@@ -105,7 +105,7 @@ class MatchedSets:
     df: FloatArray
     names: tuple[str, ...] = ()
     recognised: tuple[str, ...] = ()
-    hand: Mapping[str, "HandHalves"] = field(default_factory=dict)
+    hand: Mapping[str, HandUnits] = field(default_factory=dict)
 
     @property
     def places(self) -> tuple[tuple[str, str, BoolArray], ...]:
@@ -115,7 +115,7 @@ class MatchedSets:
             inside = self.model == code
             places.append((model, ALL, inside))
             for column, values in self.split.items():
-                labels = sorted({*values[inside].tolist()} - {""}, key=_natural)
+                labels = sorted({*values[inside].tolist()} - {""})
                 if len(labels) > 1:  # a column of one value splits nothing
                     parts = [(label, inside & (values == label)) for label in labels]
                     places += [(model, f"{column} = {label}", part) for label, part in parts]
@@ -131,24 +131,6 @@ class MatchedSets:
         return math.sqrt(2.0 * squares / df) if df else math.nan
 
 
-@dataclass(frozen=True, eq=False)
-class HandHalves:
-    """Texts to which people gave a number of one score, each in its set and half.
-
-    Attributes
-    ----------
-    at, half
-        Index of the set and code of the group, shape (n,).
-    said, marks
-        The scorer's number, in its own unit, shape (n,); and what people say, in 0–1.
-    """
-
-    at: IntArray
-    half: IntArray
-    said: FloatArray
-    marks: HandMarks
-
-
 def with_hand_scores(
     sets: MatchedSets, run: Run, annotated: Stage, table: HandTable | None
 ) -> MatchedSets:
@@ -156,8 +138,8 @@ def with_hand_scores(
     if table is None:
         return sets
     ids = {name: i for i, name in enumerate(sets.answers["text_id"].to_pylist())}
-    place, half = (sets.answers[name].to_numpy() for name in ("set", "half"))
-    hand: dict[str, HandHalves] = {}
+    slot = sets.answers["set"].to_numpy() * len(sets.groups) + sets.answers["half"].to_numpy()
+    hand: dict[str, HandUnits] = {}
     for column, score in enumerate(sets.scores):
         name = OUTCOME if score.name == REFUSED else score.name
         marks = hand_marks(run, table, name, ["outcome"]) if name in MARKS else None
@@ -175,13 +157,13 @@ def with_hand_scores(
         # Labels of texts outside of sets, or without a score, correct nothing
         rows = [i for name, i in row_of.items() if name in ids and not np.isnan(guess[i])]
         index = [ids[str(marks.rows[i]["text_id"])] for i in rows]
-        hand_rows = [marks.rows[i] for i in rows]
         note, values = marks.note, (sets.neutral if sets.exchanged else sets.value)[column]
         if name not in table.chance and name != OUTCOME:
             note += picked(guess[rows][:, np.newaxis], np.nanmean(values), np.nanstd(values))
-        own_truth, weight = marks.truth[rows], marks.weight[rows]
-        marks = replace(marks, rows=hand_rows, truth=own_truth, weight=weight, note=note)
-        hand[score.name] = HandHalves(place[index], half[index], guess[rows], marks)
+        low, span = marks.marks.scale
+        hand[score.name] = HandUnits(
+            slot[index], (guess[rows] - low) / span, marks.truth[rows], marks.weight[rows], note
+        )
     return replace(sets, hand=hand)
 
 
@@ -397,14 +379,6 @@ def _scatter(
     n = sums_by(slot, shape[0] * shape[1], ~np.isnan(scores) * 1.0)
     free = np.maximum(n - 1.0, 0.0).reshape(*shape, -1).sum(axis=1)
     return sums_by(set_code, n_sets, off).T, free.T
-
-
-def _natural(label: str) -> tuple[bool, float, str]:
-    """Numbers by size, before words."""
-    try:
-        return False, float(label), label
-    except ValueError:
-        return True, 0.0, label
 
 
 def _matrix(column: pa.ChunkedArray, k: int) -> FloatArray:

@@ -38,8 +38,8 @@ FEWEST, LEAST = 6, 2.0
 """Pairs that must differ in a word, and how far from chance, for it to be proposed."""
 OPENING = "^"
 """Stands before the first words of a text."""
-FIRST, SECOND = "with_first", "with_second"
-"""Details: answers to each half that have the word."""
+FIRST = "with_first"
+"""Detail: answers to the first half that have the word."""
 NAME = "[name]"
 """Stands for names of people, and for the words in which the requests of a pair differ."""
 _MARK = "ꙮ"
@@ -264,10 +264,8 @@ def _tested(
         word, (k, _, first) = proposed[i][0], columns[i]
         kind = "opening" if word.startswith(OPENING) else "phrase" if " " in word else "word"
         strata = {"model": model, "word": word.removeprefix(OPENING).strip(), "kind": kind}
-        of_first, of_others = share[k, :, first], np.delete(share[k], first, 1)
         details = {
-            FIRST: float(np.nansum(of_first)),
-            SECOND: float(np.nansum(of_others)),
+            FIRST: float(np.nansum(share[k, :, first])),
             UNITS + sums.cluster: float(within.means.n_clusters[i]),
         }
         return {**exchanged(i), "strata": {**strata, "part": ALL}, "details": details}
@@ -279,22 +277,17 @@ def _tested(
 def sentence(e: Estimate) -> str:
     """Return a difference in a word as a finding, with the count on both sides."""
     writer, first, second = halves_of(e)
-    of_groups, word = _sides(e), e.strata["word"]
     verb = "open with" if e.strata["kind"] == "opening" else "say"
-    one, other = (f"{side:,.0f}" if side >= 0.5 else "none" for side in of_groups)
+    # The second from the mean, as halves may have other numbers of answers; more stand first
+    with_first = e.details[FIRST]
+    both = with_first, max(with_first - (e.value or 0.0) * e.n_units, 0.0)
+    more, fewer = both if (e.value or 0.0) >= 0 else both[::-1]
+    one, other = (f"{side:,.0f}" if side >= 0.5 else "none" for side in (more, fewer))
     pairs = f"{e.n_units:,.0f}"
     return (
-        f"{writer}{one} of {pairs} answers for {first} {verb} “{word}”, and {other} of {pairs} "
-        f"answers for {second} to the same requests"
+        f"{writer}{one} of {pairs} answers for {first} {verb} “{e.strata['word']}”, and {other} of "
+        f"{pairs} answers for {second} to the same requests"
     )
-
-
-def _sides(e: Estimate) -> tuple[float, float]:
-    """Answers that have it, of as many as there are pairs: of the group with more, of the other."""
-    first = e.details[FIRST]
-    # From the mean, as halves may have other numbers of answers
-    second = max(first - (e.value or 0.0) * e.n_units, 0.0)
-    return (first, second) if (e.value or 0.0) >= 0 else (second, first)
 
 
 PAIR_WORDS = Component(

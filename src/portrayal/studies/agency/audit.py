@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -46,23 +46,18 @@ if TYPE_CHECKING:
 
 ORIGINAL, FAIRNESS = "original", "fairness instruction"
 
-TASKS = {
-    "biography": "Biography",
-    "biographies": "Biography",
-    "bio": "Biography",
-    "professor review": "Professor Review",
-    "review": "Professor Review",
-    "reference letter": "Reference Letter",
-    "letter": "Reference Letter",
-}
-"""Other spellings of the three tasks; any other task keeps its own name."""
-
 FIELDS = TextFields(
     strata=("domain", "condition", "race", "gender", "name", "age", "occupation", "department"),
     required=(),
     values={"condition": {ORIGINAL: ORIGINAL, FAIRNESS: FAIRNESS, "fairness": FAIRNESS}},
     aliases={"domain": ("task", "text_type")},
 )
+
+
+@cache
+def _data() -> dict[str, Any]:
+    text = files(__package__).joinpath("prompts.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
 
 
 @cache
@@ -85,7 +80,7 @@ def prompts(*, fairness: bool = False) -> tuple[Prompt, ...]:
     ----------
     Wan & Chang (2024), Tables 4, 5, 6, 10 and 15.
     """
-    data = tomllib.loads(files(__package__).joinpath("prompts.toml").read_text(encoding="utf-8"))
+    data = _data()
     instruction = data["fairness"] if fairness else ""
     agency_prompts = []
     for task in data["task"]:
@@ -135,19 +130,6 @@ FIRST = ("male", "White")
 """Values that come first in a difference, as in the paper."""
 STRATA = ("occupation", "department")
 """Strata of the published prompts, used where the user names none."""
-SPELLINGS = {
-    "gender": {
-        "m": "male",
-        "f": "female",
-        "mostly_male": "male",
-        "mostly_female": "female",
-        "andy": "",
-        "unknown": "",
-    }
-}
-"""Values of the published files, by column; those of a guesser by names are joined as in Table 14,
-and where it could not tell the text has no value."""
-_SPELLED: Mapping[str, Mapping[str, str]] = {"domain": TASKS, **SPELLINGS}
 _ALIKE = ("template", "scenario")
 """Usual columns of what texts of several groups share, by which they can be compared."""
 _NAMED = 5
@@ -285,7 +267,7 @@ def read_texts(run: Run, options: AgencyOptions) -> AgencyTexts:
         {masking: run.annotations(ANNOTATORS[masking]) for masking in options.maskings},
         group=options.by or _default_group(read_prompts(run.prompts_path).values()),
         strata=(options.stratum,) if options.stratum else STRATA,
-        spellings=_SPELLED,
+        spellings=_data()["spellings"],
         first=FIRST,
         cluster=options.cluster,
         table=options.hand_table(),
@@ -324,7 +306,7 @@ def say_left_out(run: Run, options: AgencyOptions, say: Say) -> None:
 def _value(name: str, strata: Mapping[str, str]) -> str:
     """The value of a column as the study reads it; "" where there is none."""
     value = strata.get(name, "")
-    return _SPELLED.get(name, {}).get(value.casefold(), value)
+    return str(_data()["spellings"].get(name, {}).get(value.casefold(), value))
 
 
 def _default_group(strata: Iterable[Mapping[str, str]]) -> tuple[str, ...]:

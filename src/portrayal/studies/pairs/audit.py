@@ -86,7 +86,7 @@ class PairOptions(Options):
     by: tuple[str, ...] = option((), "Column whose values are shown apart; repeatable.")
     scorers: tuple[str, ...] = option(SCORERS, f"Scores, of {', '.join(SCORERS)}.")
     lexicons: tuple[str, ...] = option(
-        ("themes",), "Word lists of themes: registered ones, files, or factors."
+        ("themes",), "Word lists of themes: registered ones, or files."
     )
     sentiment: str = option("vader", "Engine that scores sentiment.")
     classifier: str = option("linear", "Classifier of agency, as in the study agency.", rare=True)

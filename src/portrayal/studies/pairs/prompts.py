@@ -40,7 +40,6 @@ class _RequestTemplate:
     text: str | tuple[Word, ...]
     name: Word = ""
     system: str = ""
-    introduction: str = ""
 
 
 @dataclass(frozen=True)
@@ -197,7 +196,7 @@ def _cases(
         raise file.wrong(("table",), message)
     needed: dict[str, None] = {}
     for i, template in enumerate(file.at(("template",))):
-        for key in ("text", "introduction", "system"):
+        for key in ("text", "system"):
             keys, words = ("template", i, key), template.get(key, "")
             for slot in slots_of(" ".join(words) if isinstance(words, list) else words):
                 # "{Job}" at the start of a sentence is the slot "job".
@@ -265,9 +264,7 @@ def _grid(
         halves = set()
         for group, person in persons.items():
             values = {**cells[row], **person}
-            spoken, before, system = (
-                fill(words, values) for words in (text, template.introduction, template.system)
-            )
+            request, system = (fill(words, values) for words in (text, template.system))
             strata = {record.group: group, _NAME: person.get(_NAME, ""), SYSTEM: system, **about}
             strata |= {name: cells[row].get(name, "") for name in short}
             # What the person fills in, by which scorers are tested; pronouns stand in the locale.
@@ -276,7 +273,6 @@ def _grid(
                 for slot, value in person.items()
                 if slot not in strata and "." not in slot and len(value) <= _LONGEST
             }
-            request = "\n\n".join(filter(None, (before, spoken)))
             non_empty = {name: value for name, value in strata.items() if value}
             prompt = Prompt(f"{pair}: {group}", request, non_empty)
             if prompt.asked in halves:
