@@ -14,7 +14,7 @@ from portrayal.config import classifier_settings
 from portrayal.errors import OptionError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from portrayal.annotate.agency import AgencyClassifier
     from portrayal.annotate.agency.labelled import AgencyScore
