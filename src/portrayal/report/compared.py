@@ -71,14 +71,14 @@ def _cells(level: float) -> Mapping[str, Callable[[Change], str]]:
     """Cells of the table of changes, by heading."""
     return {
         "Group": lambda row: _label(row, strata_words(row.place, row.group)),
+        "Result": lambda row: verdict(row, level),
         "First": lambda row: fmt.number(row.value_a, form_of(row)),
         "Second": lambda row: fmt.number(row.value_b, form_of(row)),
         "Change": lambda row: _change_words(row, row.change),
         "Interval": _span_words,
         "q": lambda row: fmt.probability(row.judged_q),
-        "Counts as none": lambda row: f"up to {_change_words(row, row.margin)}",
+        "Margin": lambda row: f"up to {_change_words(row, row.margin)}",
         "Prompts": lambda row: fmt.count(row.n_prompts),
-        "Result": lambda row: verdict(row, level),
     }
 
 
@@ -240,6 +240,8 @@ def _in_sentences(sure: Sequence[Change]) -> list[Change]:
         question = (row.measure, frozenset(row.strata.items()), frozenset(row.group))
         (later if question in questions else first).append(row)
         questions.add(question)
+    # Groups before their intersections, which often say the same again.
+    first.sort(key=lambda row: len(row.group) > 1)
     return (first + later)[:MOST]
 
 
@@ -282,7 +284,7 @@ def forests(rows: Sequence[Change], level: float) -> list[Figure]:
                 f"and {verdicts.count(SAME)} are alike.",
                 note + (f" {fmt.plural(n_more, 'more row')} in the table." if n_more else ""),
                 _chart(charted[:MOST_ROWS], level) if charted else None,
-                Table.of(of_measure, _cells(level)),
+                Table.of(of_measure, _cells(level), 2),
                 (("dot", "changed"), ("ring", "not settled"), ("band", "counts as none")),
             )
         )

@@ -15,11 +15,10 @@ if TYPE_CHECKING:
 
 
 @cache
-def templates(package: str, study: str | None = None) -> "Environment":
-    """Return the templates in the folder `templates` of a package; "study/…" are the study's own.
+def templates(package: str) -> "Environment":
+    """Return the templates in the folder `templates` of a package.
 
-    Every value is escaped, and a name that the page was not given is an error. `study` names the
-    package of a study's report.
+    Every value is escaped, and a name that the page was not given is an error.
 
     Examples
     --------
@@ -27,11 +26,10 @@ def templates(package: str, study: str | None = None) -> "Environment":
     >>> page.render(text="<script>")
     '<p>&lt;script&gt;</p>'
     """
-    from jinja2 import ChoiceLoader, Environment, PackageLoader, PrefixLoader, StrictUndefined
+    from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    study_loader = PrefixLoader({"study": PackageLoader(study, "templates")} if study else {})
     return Environment(
-        loader=ChoiceLoader([PackageLoader(package, "templates"), study_loader]),
+        loader=PackageLoader(package, "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
