@@ -71,7 +71,7 @@ def rows_of(run: Run, truth: dict[str, Any], n_pairs: int, n: int, reps: int) ->
         drawn = draw_for(run, "sentiment", n, seed=seed).texts
         labels = {unit: WORDS[truth[unit[0]][int(unit[1]) - 1][0]] for unit in drawn}
         table = HandTable(
-            "", {"sentiment": labels}, {"sentiment": drawn}, {"sentiment": ["a", "b"]}, {}
+            "", {"sentiment": labels}, {"sentiment": drawn}, {"sentiment": ["a", "b"]}, {}, {}
         )
         hand = corrected_change(with_hand_scores(paired, run, table), level, rows)
         assert hand is not None

@@ -139,9 +139,9 @@ def show(label: str, prompts: Prompts, names_right: float | None = None) -> None
     print("\n| marked | people | read right | than others, oftener by |")
     print("|---|---|---|---|")
     for at, gender in enumerate(GENDERS[:-1]):
-        seen, right = found.seen[at], found.read_right[at]
+        seen, right = found.n_marked[at], found.read_right[at]
         share = f"{100 * right / seen:.1f} %" if seen else "-"
-        print(f"| {gender} | {seen:.0f} | {share} | {spread(found.apart[:, at])} |")
+        print(f"| {gender} | {seen:.0f} | {share} | {spread(found.excess[:, at])} |")
 
 
 def main() -> None:
