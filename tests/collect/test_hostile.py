@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -283,6 +284,19 @@ def test_a_named_pipe_is_read(tmp_path: Path, name: str) -> None:
     writer.start()
     assert texts(path) == [STORY]
     writer.join()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are POSIX's")
+@pytest.mark.parametrize(("name", "content"), [("pipe", STORY), ("t.jsonl", "{")])
+def test_errors_name_the_pipe_and_not_its_copy(tmp_path: Path, name: str, content: str) -> None:
+    path = tmp_path / name
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_text, args=(content, "utf-8"))
+    writer.start()
+    with pytest.raises(DataError, match=re.escape(str(path))) as refused:
+        list(open_source(path).rows())
+    writer.join()
+    assert "portrayal-" not in str(refused.value).replace(str(path), "")
 
 
 def test_the_reader_of_sheets_needs_nothing_of_the_package() -> None:

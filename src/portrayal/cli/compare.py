@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     from portrayal.comparison import Comparison
 
 
-_ON_A_TERMINAL = (0, 1, 2, 3, 4, 6, 8)
-"""Columns of `HEADS` that fit a terminal; files have all."""
-
-
 def compare(
     runs: list[Path],
     /,
@@ -32,7 +28,6 @@ def compare(
     measure: Measure = None,
     where: Where = None,
     margin: float = 1.25,
-    difference_margin: float | None = None,
     despite: Despite = None,
     model_alias: Annotated[list[str] | None, Parameter(metavar="NAME=NAME")] = None,
     show_all: Annotated[bool, Parameter(name="--all", show_default=False)] = False,
@@ -56,8 +51,6 @@ def compare(
         Model that the others are compared with; with --by model.
     margin
         Factor up to which ratios count as the same.
-    difference_margin
-        Difference that counts as none; .05 for shares if it is left out.
     model_alias
         Name of a model=name under which it is compared; repeatable.
     show_all
@@ -91,7 +84,6 @@ def compare(
             sides,
             level=level,
             margin=margin,
-            difference_margin=difference_margin,
             despite=despite or (),
             seed=seed,
             aliases=aliases,
@@ -132,14 +124,13 @@ def _give(
         of_sides = {k: v for k, v in vars(comparison).items() if k not in ("rows", "factors")}
         facts.append(of_sides | {"changes": rows})
         flat += comparison.flat(rows)
-        table = [cells(row, comparison.level) for row in rows]
         sides, *notes = about(comparison)
         # What changed is shown, up to a screen of it, and in any case what comes nearest.
         verdicts = Counter("no test" if x.undefined else verdict(x, comparison.level) for x in rows)
         most = None if full else min(max(verdicts[CHANGED], 5), show.ROWS)
         lead = ", ".join(f"{n:,} {label}" for label, n in verdicts.items()) or "nothing compared"
-        heads, *short = ([row[i] for i in _ON_A_TERMINAL] for row in (HEADS, *table))
-        parts += [sides, f"{lead}.", *notes, show.text_table(heads, short, most)]
+        table = [cells(row, comparison.level) for row in rows]
+        parts += [sides, f"{lead}.", *notes, show.text_table(HEADS, table, most)]
     show.give(format, {"base": comparisons[0].a, "comparisons": facts}, parts, flat, out)
 
 

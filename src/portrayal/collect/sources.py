@@ -130,17 +130,28 @@ def _of_path(path: Path) -> TextSource:
 def _copied(stream: Any, name: str, path: Path) -> TextSource:
     """What a stream holds, kept in a file of this name as long as the source is there."""
     folder = Path(tempfile.mkdtemp(prefix="portrayal-"))
+
+    @contextmanager
+    def named() -> Iterator[None]:
+        """Name in errors what the user gave, not the copy."""
+        try:
+            yield
+        except DataError as error:
+            raise DataError(str(error).replace(str(folder / name), str(path))) from error
+
     try:
         with (folder / name).open("wb") as copy:
             shutil.copyfileobj(stream, copy)
-        source = replace(_file(folder / name), name=str(path))
+        with named():
+            source = replace(_file(folder / name), name=str(path))
     except BaseException:
         shutil.rmtree(folder)
         raise
     weakref.finalize(source.rows, shutil.rmtree, folder, ignore_errors=True)
 
     def rows() -> Iterator[Row]:  # a pass of its own holds the file as well
-        yield from source.rows()
+        with named():
+            yield from source.rows()
 
     return replace(source, rows=rows)
 

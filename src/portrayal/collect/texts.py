@@ -24,6 +24,7 @@ from portrayal.run.directory import Run
 from portrayal.run.files import is_whole, write_parquet
 from portrayal.run.manifest import REFERENCE, TEXTS
 from portrayal.run.stages import fingerprint
+from portrayal.shown import counted
 from portrayal.validate import check_choice
 
 SHARD_ROWS = 5_000
@@ -355,15 +356,17 @@ class TextReader:
         name = text or cells["prompt_id"]
         if missing and (variant := self.variants.get(words)):
             return self.by_id[variant]
-        if missing and name and self.skip:
+        # Only a study with prompts of its own can have others than these
+        if missing and name and self.skip and self.by_id:
             return None
         if missing:
             mapping = ", ".join(f"{f}={c!r}" for f, c in self.mapping.items())
             subject = f"the prompt {name[:_SHOWN]!r} (row {number})" if name else f"row {number}"
+            others = ", and is not one of the study's" if self.by_id else ""
+            prompts = ", or give the study's prompts in a column prompt" if self.by_id else ""
             raise DataError(
-                f"{self.where}: {subject} lacks {' and '.join(missing)}, and is not one of the "
-                f"study's. Columns in use: {mapping}. Map a column with --column "
-                f"{missing[0]}=NAME, or give the study's prompts in a column prompt."
+                f"{self.where}: {subject} lacks {' and '.join(missing)}{others}. Columns in use: "
+                f"{mapping}. Map a column with --column {missing[0]}=NAME{prompts}."
             )
         # Without an id, words and strata name the prompt: they are the same in every file
         digest = hashlib.blake2b(json.dumps([text, strata]).encode(), digest_size=8).hexdigest()
@@ -383,7 +386,8 @@ def said_left_out(left_out: Mapping[str, Any]) -> str:
     prompts = [f"{words[:_SHOWN]!r} ({n:,})" for words, n in left_out["prompts"].items()][:_LISTED]
     more = left_out["n_prompts"] - len(prompts)
     names = ", ".join([*prompts, *([f"and {more:,} more"] if more else [])])
-    return f"{left_out['n_texts']:,} texts of {left_out['n_prompts']:,} prompts: {names}"
+    texts = counted(left_out["n_texts"], "text")
+    return f"{texts} of {counted(left_out['n_prompts'], 'prompt')}: {names}"
 
 
 _DATED = re.compile(r"[-_@ ]?(?:20\d\d[-.]?\d\d[-.]?\d\d|latest)$|\(.*?\)|\.0(?!\d)")

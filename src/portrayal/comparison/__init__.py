@@ -6,8 +6,6 @@ of both become a `Change` by one function (`changes_against`), and everything el
 """
 
 from portrayal.comparison.compare import (
-    MARGIN,
-    SHARE_MARGIN,
     Choices,
     changes,
     compare,
@@ -16,7 +14,6 @@ from portrayal.comparison.compare import (
     study_of,
 )
 from portrayal.comparison.matching import (
-    Instrument,
     Key,
     Side,
     check_instruments,
@@ -26,19 +23,15 @@ from portrayal.comparison.matching import (
     rows_of,
     side_of,
 )
-from portrayal.comparison.result import Change, Comparison, Prompts, flat_change
+from portrayal.comparison.result import Change, Comparison, flat_change
 from portrayal.comparison.sums import Numbering, Sums, changes_against, measured, sums_of
 
 __all__ = [
-    "MARGIN",
-    "SHARE_MARGIN",
     "Change",
     "Choices",
     "Comparison",
-    "Instrument",
     "Key",
     "Numbering",
-    "Prompts",
     "Side",
     "Sums",
     "changes",

@@ -175,7 +175,9 @@ def asked_differently(
     return _unlike(*({n: "; ".join(sorted(v)) for n, v in values.items()} for values in by_side))
 
 
-def check_instruments(instruments: Iterable[Instrument], despite: Iterable[str]) -> None:
+def check_instruments(
+    instruments: Iterable[Instrument], despite: Iterable[str], remedy: str = "with --despite {}"
+) -> None:
     """Refuse runs that measured with something else, but for what `despite` names.
 
     Raises
@@ -196,5 +198,5 @@ def check_instruments(instruments: Iterable[Instrument], despite: Iterable[str])
         words = "; ".join(map(str, refused))
         raise OptionError(
             f"the runs measured with different instruments ({words}). Audit both alike, or name "
-            f"what may differ with --despite {refused[0].name}."
+            f"what may differ {remedy.format(refused[0].name)}."
         )

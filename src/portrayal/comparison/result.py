@@ -172,7 +172,7 @@ def change_number(row: Any, change: float | None) -> str:
     return times + number(change, form, signed=form == "difference")
 
 
-HEADS = ("what", "first", "second", "change", "interval", "p", "q", "prompts", "result")
+HEADS = ("what", "first", "second", "change", "interval", "q", "result")
 SHOWN = 60
 """Rows that a notebook shows."""
 THESE_ALONE = "judged for these prompts alone: nothing is said of others like them"
@@ -289,8 +289,6 @@ def cells(row: Change, level: float) -> tuple[str, ...]:
         number(row.value_b, form_of(row)),
         change_number(row, row.change),
         spread(None if row.low is None else row, form_of_change(row)),
-        number(row.p),
         number(row.judged_q),
-        str(row.n_prompts) if row.paired else f"{row.n_only_a} | {row.n_only_b}",
         result,
     )

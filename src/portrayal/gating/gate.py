@@ -18,6 +18,7 @@ from portrayal.comparison import (
     Key,
     Side,
     changes,
+    check_instruments,
     differing,
     matched,
     model_pairs,
@@ -92,13 +93,10 @@ def gate(run: Given, against: Given | None, policy: str | Path | Policy) -> Verd
             for part in (side, base)
         )
         instruments = differing(base.run, side.run, (of_base, used))
-        refused = [instrument for instrument in instruments if instrument.name not in plan.despite]
-        if refused and "all" not in plan.despite:
-            raise OptionError(
-                f"the runs measured with different instruments ({'; '.join(map(str, refused))}). "
-                "Audit both alike, or name what may differ in the policy: "
-                f'despite = ["{refused[0].name}"].'
-            )
+        # A policy is kept for many runs: what may differ in some differs not in all
+        names = ["all", *(instrument.name for instrument in instruments)]
+        allowed = [name for name in plan.despite if name in names]
+        check_instruments(instruments, allowed, 'in the policy: despite = ["{}"]')
     rows = cache(rows_of)  # the estimates of a side and model by what they are, for all rules
     checks: list[RuleCheck] = []
     for rule in plan.rules:

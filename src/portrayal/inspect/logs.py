@@ -19,7 +19,7 @@ from inspect_ai.log import (
     read_eval_log_sample_summaries,
     read_eval_log_samples_by_id,
 )
-from inspect_ai.model import ChatMessage, ContentReasoning, ModelOutput
+from inspect_ai.model import ContentReasoning, ModelOutput
 
 from portrayal.collect import outcome_of
 from portrayal.collect.reasoning import without_reasoning
@@ -72,24 +72,10 @@ def answers_of(output: ModelOutput, *, failed: bool = False) -> list[LoggedAnswe
     return answers
 
 
-def sample_answers(sample: EvalSample) -> list[LoggedAnswer]:
-    """Return the answers of a logged sample."""
-    failed = sample.error is not None or sample.invalidation is not None
-    return answers_of(sample.output, failed=failed)
-
-
-def prompt_of(prompt: str | list[ChatMessage]) -> str:
-    """Return the request of a sample: its text, or what the user said in its messages."""
-    if isinstance(prompt, str):
-        return prompt
-    return "\n\n".join(message.text for message in prompt if message.role == "user")
-
-
 _TOGETHER = 2_000  # samples held at once; the table of contents is read anew for each batch
 _UNREADABLE = (ValueError, KeyError, OSError, EOFError, BadZipFile)
 _UNREAD = {"attachments", "events", "events_data", "messages", "scores", "store", "timelines"}
 
-Logs = str | Path | Iterable[str | Path]
 Key = tuple[str | int, int]
 
 
@@ -113,36 +99,33 @@ class Log:
         return [(sample, epoch) for sample in ids for epoch in epochs]
 
 
-def open_logs(logs: Logs) -> tuple[list[Log], list[Log]]:
+def open_logs(place: str | Path) -> tuple[list[Log], list[Log]]:
     """Return the logs to read, and those that a later try of the same task supersedes.
 
     Parameters
     ----------
-    logs
-        A log, several, or a folder of logs.
+    place
+        A log, or a folder of logs.
 
     Raises
     ------
     DataError
         When there is no such log, or it cannot be read.
     """
-    places: list[str] = []
-    for place in map(str, [logs] if isinstance(logs, (str, Path)) else logs):
-        if "://" not in place and Path(place).is_dir():
-            places += sorted(info.name for info in list_eval_logs(place))
-        elif "://" in place or Path(place).is_file():
-            places.append(place)
-        else:
-            raise DataError(f"{place}: there is no such log.")
+    place, places = str(place), [str(place)]
+    if Path(place).is_dir():
+        places = sorted(info.name for info in list_eval_logs(place))
+    elif "://" not in place and not Path(place).is_file():
+        raise DataError(f"{place}: there is no such log.")
     if not places:
-        raise DataError(f"{logs}: there is no Inspect log here; expected .eval or .json files.")
+        raise DataError(f"{place}: there is no Inspect log here; expected .eval or .json files.")
     all_logs = []
-    for place in places:
+    for name in places:
         try:
-            all_logs.append(Log(place, read_eval_log(place, header_only=True)))
+            all_logs.append(Log(name, read_eval_log(name, header_only=True)))
         except _UNREADABLE as error:
             raise DataError(
-                f"{place}: not a readable Inspect log ({_first_line(error)}). Expected a .eval or "
+                f"{name}: not a readable Inspect log ({_first_line(error)}). Expected a .eval or "
                 ".json file that `inspect eval` wrote; `inspect log recover` may mend a broken one."
             ) from error
     latest: dict[tuple[str, str], Log] = {}
@@ -259,8 +242,12 @@ def _rows(sample: EvalSample, log: Log) -> Iterator[Row]:
     """One row for each answer; metadata that are words or numbers come along as columns."""
     spec = log.header.eval
     model = sample.output.model if spec.model in ("", "none", "none/none") else spec.model
-    asked_with = {"prompt": prompt_of(sample.input), "model": model}
-    for number, answer in enumerate(sample_answers(sample)):
+    request = sample.input
+    if not isinstance(request, str):  # messages: what the user said in them
+        request = "\n\n".join(message.text for message in request if message.role == "user")
+    asked_with = {"prompt": request, "model": model}
+    failed = sample.error is not None or sample.invalidation is not None
+    for number, answer in enumerate(answers_of(sample.output, failed=failed)):
         fields = {
             "text": answer.text,
             # With the log's own id, as two logs may number their samples alike

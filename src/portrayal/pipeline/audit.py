@@ -233,7 +233,7 @@ def _collect(
                 f"{study.name} compares texts with those that people wrote: give them as reference "
                 f"(--reference FILE), as {run.path} holds none yet."
             )
-        tell(f"reference: {note['n_texts']:,} texts{_unread(note)}")
+        tell(f"reference: {counted(note['n_texts'], 'text')}{_unread(note)}")
     if config.asking is not None:
         _ask(run, study, config, tell)
     if texts is not None:

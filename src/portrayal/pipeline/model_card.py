@@ -7,17 +7,16 @@ manifest of the run vouches for both. The same run gives the same card.
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.resources import files
-from itertools import islice
 from pathlib import Path
 
-import duckdb
+import pyarrow.parquet as pq
 
 import portrayal.report.formats as fmt
-from portrayal.collect.ask.provider import Usage
 from portrayal.collect.texts import said_left_out
 from portrayal.errors import RunError
 from portrayal.records import Estimate
 from portrayal.registry import described, form_of
+from portrayal.report.about import readable
 from portrayal.report.first import first_screen
 from portrayal.report.study import report_of
 from portrayal.report.view import (
@@ -33,7 +32,7 @@ from portrayal.report.view import (
 from portrayal.report.words import group_label, values_of
 from portrayal.run import Run, write_atomically
 from portrayal.run.manifest import MISSING, Problem
-from portrayal.shown import markdown, markdown_table
+from portrayal.shown import counted, markdown, markdown_table
 
 __all__ = ["verify_run", "write_model_card"]
 
@@ -111,7 +110,7 @@ def write_model_card(run: Run, out: str | Path | None = None) -> Path:
 
 
 def _lines(view: View) -> Iterator[str]:
-    facts = facts_of_texts(view.run)
+    facts = _facts(view)
     yield "# Model card"
     yield "\nFollows Mitchell et al. 2019, “Model Cards for Model Reporting”, Section 4"
     yield "(<https://doi.org/10.1145/3287560.3287596>).\n"
@@ -132,55 +131,29 @@ def _lines(view: View) -> Iterator[str]:
             yield f"\n**{NOT_MEASURED}**" + (f": {blank}" if blank else "")
 
 
-_TEXTS = """
-    select min(n), max(n), count(distinct prompt_id) from (
-        select prompt_id, count(*) as n from read_parquet($texts, union_by_name = true)
-        group by model, prompt_id
-    )
-"""
-_ASKED = """
-    select min(asked_at)[:10], max(asked_at)[:10], list(distinct answered_by order by answered_by)
-    from read_parquet($texts, union_by_name = true)
-"""
-
-
-def facts_of_texts(run: Run) -> dict[str, str]:
-    """Return what a run knows of its texts, by the names that the form gives it, as Markdown."""
-    note, settings = run.texts.note(), run.settings()
-    texts = {"texts": [str(part) for part in run.texts.parts()]}
-    asked = note.get("asked", {})
-    with duckdb.connect() as connection:
-        fewest, most, n_prompts = connection.execute(_TEXTS, texts).fetchall()[0]
-        if asked:
-            first, last, names = connection.execute(_ASKED, texts).fetchall()[0]
-    if asked:
-        collected = f"Asked by the interfaces of the models, from {first} to {last} (UTC)."
-        if names := [name for name in names or () if name]:
-            collected += f" They name themselves {', '.join(names)}."
-        for model, request in sorted(asked.items()):
-            parameters = [f"{k} {v}" for k, v in sorted(request.get("parameters", {}).items())]
-            usage = Usage.of(request)
-            told = [", ".join(parameters) or "default parameters", usage.reasoned, usage.estimated]
-            collected += f" {model}: {'; '.join(filter(None, told))}."
-    else:
-        collected = f"Imported from {note['source']}, which does not say how and when it was made."
-    unread = [f"{n:,} {name}" for name, n in sorted(note["outcomes"].items()) if n and name != "ok"]
-    sentence = "No text was refused, empty or failed."
-    if unread:
-        sentence = f"Not read: {', '.join(unread)} of {note['n_texts']:,} texts."
-    requests = [note, *asked.values()]
-    if n := sum(request.get("n_reasoned", 0) for request in requests):
-        sentence += f" {n:,} held reasoning of the model before its answer, which was removed."
+def _facts(view: View) -> dict[str, str]:
+    """What a run knows of its texts, by the names that the form gives it, as Markdown."""
+    note = view.note
+    collected = f"Imported from {note['source']}, which does not say how and when it was made."
+    if asked := note.get("asked", {}):
+        collected = "Asked by the interfaces of the models."
+    for model, request in sorted(asked.items()):
+        parameters = [f"{k} {v}" for k, v in sorted(request["parameters"].items())]
+        names = f"; it names itself {', '.join(request['answered_by'])}"
+        collected += f" {model}: {', '.join(parameters) or 'default parameters'}"
+        collected += f"{names if request['answered_by'] else ''}."
+    unread = readable(view)
     if left_out := note.get("left_out"):
-        sentence += f" Excluded, as their prompts are not the study's: {said_left_out(left_out)}."
+        unread += f" Excluded, as their prompts are not the study's: {said_left_out(left_out)}."
+    n_prompts = pq.read_metadata(view.run.prompts_path).num_rows
+    sampling = f"{counted(note['n_texts'], 'answer')} to {counted(n_prompts, 'prompt')}"
     facts = {
-        "study": str(settings.get("study")),
-        "portrayal": str(settings.get("portrayal")),
+        "study": str(view.settings.get("study")),
+        "portrayal": str(view.settings.get("portrayal")),
         "models": ", ".join(note["models"]),
-        "sampling": f"A sample: {note['n_texts']:,} answers to {n_prompts:,} prompts, {fewest:,} "
-        f"to {most:,} of each model to each prompt.",
+        "sampling": f"A sample: {sampling}, measured first on {view.run.manifest.first_measured}.",
         "collected": collected,
-        "unread": sentence,
+        "unread": unread,
     }
     return {name: markdown(text) for name, text in facts.items()}
 
@@ -208,45 +181,31 @@ def _judged(view: View) -> list[Estimate]:
 
 
 def _study(view: View) -> Iterator[Said]:
-    study = view.study
-    sentence = f"Study {view.settings.get('study')}."
-    if study is not None:
+    if (study := view.study) is not None:
         sentence = f"Study {study.name}: {study.question} After {study.paper.rstrip('.')}."
-    yield sentence, "audit.toml", ()
+        yield sentence, "audit.toml", ()
 
 
 def _readers(view: View) -> Iterator[Said]:
-    """With which annotators texts were read, how right they are, and what errors could move."""
+    """With which annotators texts were read, and how right they are."""
     for name in view.settings.get("annotators", ()):
-        component = described(name, "annotators")
-        if component is not None:
+        if (component := described(name, "annotators")) is not None:
             accuracy = getattr(component, "accuracy", "")
             right = f" How right it is: {accuracy}" if accuracy else ""
             yield f"{name}: {component.summary}{right}", "audit.toml", ()
     if "hand_labels" in view.options:
         yield "Its errors on these texts were measured by hand labels.", "audit.toml", ()
-    # One example, the surest: the run lists the others
-    erring = ((e, errors) for e in _judged(view) if (errors := e.without_errors) is not None)
-    for e, errors in islice(erring, 1):
-        form = form_of(e)
-        as_read, corrected = fmt.number(e.value, form), fmt.number(errors.value, form)
-        bounds = fmt.span(errors.low, errors.high, form)
-        sentence = f"How far its errors could move a value: {as_read} as read, {corrected} "
-        sentence += f"without them ({bounds})."
-        yield sentence, "estimates.parquet", (e,)
 
 
 def _groups(view: View) -> Iterator[Said]:
     for name, group_values in values_of(e.group for e in _judged(view)).items():
-        shown_values = group_values[:20] + ["others"] * (len(group_values) > 20)
-        sentence = f"Groups by {name.replace('_', ' ')}: {fmt.listed(shown_values)}."
+        sentence = f"Groups by {name.replace('_', ' ')}: {fmt.listed(group_values, 20)}."
         yield sentence, "estimates.parquet", ()
 
 
 def _metrics(view: View) -> Iterator[Said]:
     for name in dict.fromkeys(e.measure for e in _judged(view)):
-        component = described(name)
-        if component is not None:
+        if (component := described(name)) is not None:
             definition = f"{name}: {component.summary} Definition: {component.equation}."
             yield f"{definition} After {component.source}.", "audit.toml", ()
 
@@ -261,9 +220,6 @@ def _uncertainty(view: View) -> Iterator[Said]:
         tests = list(dict.fromkeys(e.tests[0].method for e in judged))
         sentence = f"Tests: {fmt.listed(tests[:4])}; q by Benjamini and Hochberg among all that"
         yield f"{sentence} the report may state.", "estimates.parquet", ()
-    options = sorted((k, v) for k, v in view.options.items() if v != [])
-    sentence = ", ".join(f"{name} {value}" for name, value in options)
-    yield f"Options of the audit: {sentence}.", "audit.toml", ()
 
 
 def _results(view: View, *, several: bool) -> Iterator[Said]:

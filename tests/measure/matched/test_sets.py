@@ -38,6 +38,11 @@ def test_columns_are_found_by_usual_names(audited):
         (lambda r: r | {"pair": r["pair"] + r["gender"]}, DataError, "no pair has texts of two"),
         (lambda r: {"text": r["text"], "pair": r["pair"]}, OptionError, "Name it with --group"),
         (lambda r: {"text": r["text"], "gender": "x"}, DataError, "lacks pair"),
+        (
+            lambda r: {"text": r["text"], "gender": "x", "prompt": "one"},
+            DataError,
+            r"'one' \(row 1\) lacks pair\. .*--column pair=NAME\.$",
+        ),
     ],
 )
 def test_files_that_hold_no_pairs_are_refused_in_one_line(audited, change, error, words):

@@ -23,6 +23,7 @@ from portrayal.records import Estimate, Interval, Null, Test
 from portrayal.reference import GENDERS, PAIRS, Baseline, NameTable
 from portrayal.reference.groups import no_share
 from portrayal.registry import Component
+from portrayal.shown import counted
 from portrayal.stats import (
     altman_bland_p,
     cohens_d,
@@ -148,7 +149,7 @@ def _undefined(
         return no_share(baseline, group)
     if n == 0:
         trait = "known gender" if set(group) <= {"gender", "pair"} else "matched first name"
-        return f"no {unit} with a {trait} in {stratum.n_texts:,} stories"
+        return f"no {unit} with a {trait} in {counted(stratum.n_texts, 'story', 'stories')}"
     return None
 
 

@@ -33,6 +33,7 @@ from portrayal.records import (
     Test,
 )
 from portrayal.registry import Component
+from portrayal.shown import counted
 from portrayal.stats import (
     altman_bland_p,
     divide,
@@ -163,7 +164,7 @@ def undefined_ratio(cells: Cells, group: Mapping[str, str], stratum: Stratum) ->
     """Return why a ratio is undefined; None where it is not."""
     k_sub, n_sub, k_dom, n_dom = cells
     name = " ".join(group.values())
-    place = f"in {stratum.n_texts:,} power-laden stories"
+    place = f"in {counted(stratum.n_texts, 'power-laden story', 'power-laden stories')}"
     if stratum.n_texts == 0:
         return UNREAD
     for role, n in (("subordinate", n_sub), ("dominant", n_dom)):

@@ -13,6 +13,7 @@ from portrayal.measure.stories.subordination import naive_ratio_tests, role_rati
 from portrayal.measure.stories.tally import DOMINANT, SUBORDINATE, Characters, Tally
 from portrayal.records import Estimate, Interval, Test
 from portrayal.registry import Component
+from portrayal.shown import counted
 from portrayal.stats import column_ratios, katz_log, median_sides
 from portrayal.types import BoolArray, FloatArray
 
@@ -190,10 +191,11 @@ def _undefined(totals: Sequence[FloatArray], group: dict[str, str], stratum: Str
         if n.sum() == 0:
             return (
                 f"no {role} {group['gender']} character with a matched name in "
-                f"{stratum.n_texts:,} power-laden stories"
+                f"{counted(stratum.n_texts, 'power-laden story', 'power-laden stories')}"
             )
     if not (totals[0] + totals[2]).any():
-        return f"no {name} name above any threshold in {stratum.n_texts:,} power-laden stories"
+        stories = counted(stratum.n_texts, "power-laden story", "power-laden stories")
+        return f"no {name} name above any threshold in {stories}"
     return None
 
 
