@@ -12,7 +12,8 @@ import pytest
 import portrayal
 from command import invoke
 from measure.test_by_hand import FACTOR, QUICK, stories
-from portrayal.errors import OptionError
+from portrayal.errors import DataError, OptionError
+from portrayal.measure.corrected import labelled_texts
 from portrayal.measure.drawing import classes_of, draw_for, field_for, short_strata
 from portrayal.raters import read_hand_labels
 from portrayal.records import BASIS
@@ -159,3 +160,10 @@ def test_a_measure_of_people_is_corrected_by_people(run: Run, tmp_path: Path, qu
     out = tmp_path / "sheets"
     asked = ("--for", query, "--n", "40", "--out", out, "--format", "json")
     assert json.loads(invoke("label", "sheet", run.path, *asked).stdout)["for"] == "people"
+
+
+def test_labels_of_another_run_are_seen_also_where_raters_differ(run: Run) -> None:
+    row = {"text_id": "x", "field": "faith"}
+    rows = [row | {"rater": "ann", "label": "one"}, row | {"rater": "ben", "label": "two"}]
+    with pytest.raises(DataError, match="this run has no text 'x'"):
+        labelled_texts(run, read_hand_labels(rows), "faith", ["prompt_id"])

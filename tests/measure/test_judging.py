@@ -1,5 +1,6 @@
 """A judge's card against plain counts, and groups that it treats differently."""
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 import portrayal
 from command import invoke
 from measure.test_by_hand import FACTOR, QUICK, of_many_prompts, table
+from portrayal.cli.score import _kappas
 from portrayal.measure.judging import AgreedShare, judge_card
 from portrayal.raters import read_hand_labels
 from portrayal.run import Run
@@ -65,3 +67,8 @@ def test_where_both_say_one_thing_of_all_there_is_no_kappa() -> None:
     prompt = np.array([f"p{i}" for i in range(30)])
     kappa = AgreedShare.of_kappa([["none"] * 30] * 2, weight, prompt, 0.95)
     assert np.isnan([kappa.value, kappa.low, kappa.high]).all()
+
+
+def test_a_kappa_near_chance_has_no_sign() -> None:
+    kappas = {"one": AgreedShare(-0.001, -0.2, 0.1, 30), "two": AgreedShare(*[math.nan] * 3, 9)}
+    assert _kappas(kappas) == "one 0.00 (-0.20–0.10), two –"
