@@ -53,7 +53,7 @@ STATES = {"dev": "Uttar Pradesh", "test": "Tamil Nadu"}
 
 def stories(path: Path, factor: Factor, which: str) -> list[Labelled]:
     """Return stories of one set whose label names a group of the factor."""
-    source = factor.source_named("column")
+    source = factor.sources[1]
     assert isinstance(source, ColumnSource)
     found = []
     with gzip.open(path, "rt", encoding="utf-8") as stream:

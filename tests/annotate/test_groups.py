@@ -143,7 +143,7 @@ LETTERS = st.lists(st.sampled_from(("moon", "sunny", "sun", "moons", "and", "chi
 def test_words_are_those_that_a_plain_expression_finds(words: list[str]) -> None:
     text = " ".join(words)
     factor = load_factor("religion")
-    source = factor.source_named("words")
+    source = factor.sources[0]
     bare = source.__class__(
         kind="words", name="words", words={"hindu": ("moon",), "muslim": ("sunny",)}
     )

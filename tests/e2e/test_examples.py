@@ -79,7 +79,7 @@ def test_israel_equals_a_plain_recount(israel: Path, run: Run) -> None:
     neutral = shares(israel, [t for t in texts if not t["second_name"]], "first_name")
     laden = [t for t in texts if t["second_name"]]
     first, second = (shares(israel, laden, f"{which}_name") for which in ("first", "second"))
-    baseline = load_factor(israel / "sector.toml").baseline("bearers").of()
+    baseline = load_factor(israel / "sector.toml").baselines[0].of()
     assert baseline is not None
     appears, depends = (values(run, f"{name}.v1") for name in ("representation", "subordination"))
     assert set(appears) == set(depends) == set(KEYS.values())
@@ -94,7 +94,7 @@ def test_israel_equals_a_plain_recount(israel: Path, run: Run) -> None:
 
 def test_the_baseline_is_that_of_the_list(israel: Path) -> None:
     _, total = recount(israel)
-    stated = load_factor(israel / "sector.toml").baseline("bearers").of()
+    stated = load_factor(israel / "sector.toml").baselines[0].of()
     assert stated is not None
     for key, n in total.items():
         assert stated[key] == pytest.approx(n / sum(total.values()), abs=6e-5)

@@ -82,9 +82,9 @@ def test_a_good_file_says_all(tmp_path: Path) -> None:
     assert column.values == {"sun": "sun", "moon": "moon", "luna": "moon", "solar": "sun"}
     assert (column.none, column.separators) == ({"neither"}, (";",))
     assert factor.columns == ("faith",)
-    assert factor.baseline("here").of() == {"sun": 0.4, "moon": 0.6}
-    assert factor.baseline("there").of("North") == {"sun": 0.5, "moon": 0.5}
-    assert factor.baseline("there").of("South") is None
+    assert factor.baselines[0].of() == {"sun": 0.4, "moon": 0.6}
+    assert factor.baselines[1].of("North") == {"sun": 0.5, "moon": 0.5}
+    assert factor.baselines[1].of("South") is None
 
 
 WRONG = {
@@ -156,7 +156,7 @@ def test_a_model_source_is_checked_as_the_others_are(
 ) -> None:
     asked = ASKED + 'answer = "several"\n'
     text = GOOD.replace("[[baselines]]", f"{asked}[[baselines]]", 1)
-    assert read(tmp_path, text).source_named("model").question == "Which?"
+    assert read(tmp_path, text).sources[-1].question == "Which?"
     with pytest.raises(DataError, match=rf"faith\.toml, {said}"):
         read(tmp_path, text.replace(old, new, 1))
 
@@ -175,7 +175,7 @@ def test_shares_need_not_be_whole_where_a_note_says_why(tmp_path: Path) -> None:
     factor = read(
         tmp_path, partial.replace("whole = false", 'whole = false\nnote = "Some are in none."')
     )
-    assert factor.baseline("here").of() == {"sun": 0.4, "moon": 0.5}
+    assert factor.baselines[0].of() == {"sun": 0.4, "moon": 0.5}
 
 
 def test_a_name_that_is_none_lists_what_ships() -> None:

@@ -286,7 +286,7 @@ def of_cell(source: ColumnSource, cell: str, keys: Sequence[str]) -> dict[str, A
 
     Examples
     --------
-    >>> source = load_factor("religion").source_named("column")
+    >>> source = load_factor("religion").sources[1]
     >>> of_cell(source, "hindu/Buddhist", load_factor("religion").keys)["groups"]
     ['hindu', 'buddhist']
     """

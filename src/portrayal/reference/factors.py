@@ -13,9 +13,8 @@ import unicodedata
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
-from portrayal.errors import UnknownNameError
 from portrayal.reference.datafile import (
     KEY,
     Catalogue,
@@ -36,7 +35,6 @@ from portrayal.reference.shipped import data_file, read_toml
 EVERYWHERE = "all"
 """The stratum of a baseline that has none."""
 
-T = TypeVar("T")
 _TOLERANCE = 0.005
 """How far rounded shares may sum from 1."""
 
@@ -369,16 +367,6 @@ class Factor:
         """How sentences or tables name each group there, by its key; its label by default."""
         return {group.key: group.said.get(context, group.label) for group in self.groups}
 
-    def group(self, key: str) -> Group:
-        """Return the group of this key.
-
-        Raises
-        ------
-        UnknownNameError
-            Naming the groups there are.
-        """
-        return self._one("group", key, {group.key: group for group in self.groups})
-
     def find(self, spelling: str) -> str | None:
         """Return the key of the group that is spelled so: its key, label or another spelling.
 
@@ -391,22 +379,6 @@ class Factor:
             if spelling_key(spelling) in map(spelling_key, spellings):
                 return group.key
         return None
-
-    def baseline(self, name: str) -> FactorBaseline:
-        """Return one of its baselines; UnknownNameError names those there are."""
-        return self._one("baseline", name, {item.name: item for item in self.baselines})
-
-    def source_named(self, name: str) -> Source:
-        """Return one of its sources; UnknownNameError names those there are."""
-        return self._one("source", name, {source.name: source for source in self.sources})
-
-    def _one(self, kind: str, name: str, by_name: Mapping[str, T]) -> T:
-        if name not in by_name:
-            names = ", ".join(by_name) or "none"
-            raise UnknownNameError(
-                f"the factor {self.name} has no {kind} {name!r}; it has {names}."
-            )
-        return by_name[name]
 
 
 def factor_mark(factor: Factor) -> dict[str, Any]:

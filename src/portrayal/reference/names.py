@@ -303,7 +303,10 @@ def names_of(
     table, shares = name_table(GENDERED), list[FloatArray]()
     if group:
         record = load_factor(factor)
-        key = record.group(record.find(group) or group).key
+        if (key := record.find(group)) is None:
+            raise UnknownNameError(
+                f"the factor {record.name} has no group {group!r}; it has {', '.join(record.keys)}."
+            )
         for source in record.sources:
             if isinstance(source, NameSource) and source.table:
                 rows = [f"{name}={value}" for name, value in source.by.items()]
