@@ -204,6 +204,7 @@ def words(
     by: Annotated[list[str] | None, Parameter(metavar="COLUMN")] = None,
     reference_group: Annotated[list[str] | None, Parameter(metavar="COLUMN=VALUE")] = None,
     cluster: Annotated[str | None, Parameter(metavar="COLUMN")] = None,
+    masked: opt.Masked = True,
     min_count: int = 10,
     min_texts: int = 5,
     permutations: int = 200,
@@ -254,7 +255,7 @@ def words(
         if run is not None
         else read_documents(str(texts), by or [], cluster=cluster, columns=column or ())
     )
-    counts = count_words(documents, min_count=min_count, min_texts=min_texts)
+    counts = count_words(documents, min_count=min_count, min_texts=min_texts, masking=masked)
     scope = Scope("words", level=level, seed=seed, permutations=permutations)
     with show.working("comparing words", quiet=json):
         unmarked = opt.pairs("--reference-group", reference_group, "race=White")

@@ -49,6 +49,13 @@ def test_names_and_group_words_are_masked_and_counted() -> None:
     assert counts.matrix[:, counts.words.index("sings")].toarray().ravel().tolist() == [1, 3, 1]
 
 
+def test_unmasked_every_word_is_counted() -> None:
+    documents = read_documents(ROWS, ["g"])
+    plain = count_words(documents, min_count=1, min_texts=1, masking=False)
+    assert {"maria", "she", "black", "woman"} <= set(plain.words)
+    assert not plain.masked
+
+
 def test_rare_words_are_left_out() -> None:
     documents = read_documents(ROWS, ["g"])
     assert count_words(documents, min_count=5, min_texts=3).words == ("sings",)

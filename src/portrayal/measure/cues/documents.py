@@ -374,7 +374,9 @@ def words_of(text: str) -> list[str]:
     return [word.casefold().removesuffix("'s") for word in words]
 
 
-def count_words(documents: Documents, *, min_count: int = 10, min_texts: int = 5) -> Counts:
+def count_words(
+    documents: Documents, *, min_count: int = 10, min_texts: int = 5, masking: bool = True
+) -> Counts:
     """Count the words of documents, without names, group labels and words that name a group.
 
     Names are those that stand as a person's (`portrayal.annotate.names.hidden_spans`), so that
@@ -386,6 +388,8 @@ def count_words(documents: Documents, *, min_count: int = 10, min_texts: int = 5
         The texts.
     min_count, min_texts
         Occurrences, and texts they are in, that a word needs to be compared.
+    masking
+        Whether names, labels and words that name a group are left out.
     """
     from scipy import sparse
 
@@ -393,15 +397,17 @@ def count_words(documents: Documents, *, min_count: int = 10, min_texts: int = 5
     own_names = sorted(documents.own_names)
     ambiguous = [name.capitalize() for name in own_names if is_ambiguous_name(name)]
     labels = (label for column in documents.groups.values() for label in sorted(set(column)))
-    masked_words = {_MARK} | group_words() | {word for label in labels for word in words_of(label)}
-    masked_words |= {name for name in documents.own_names if not is_ambiguous_name(name)}
+    masked_words = {_MARK}
+    if masking:
+        masked_words |= group_words() | {word for label in labels for word in words_of(label)}
+        masked_words |= {name for name in documents.own_names if not is_ambiguous_name(name)}
     vocabulary: dict[str, int] = {}
     indptr: list[int] = [0]
     indices: list[int] = []
     data: list[int] = []
     # The sparse matrix row by row, as compressed rows are built without a copy
     for text in documents.texts:
-        spans = hidden_spans(text, HOME, ambiguous)
+        spans = hidden_spans(text, HOME, ambiguous) if masking else []
         # Names are cut out where they stand as names, so that "hope" is counted elsewhere
         names.update(word for start, end in spans for word in words_of(text[start:end]))
         counted = Counter(words_of(hidden(text, spans, _MARK)))
