@@ -22,10 +22,9 @@ from portrayal.records import (
     Null,
     Prompt,
     Test,
-    Text,
 )
 
-RECORDS = (Prompt, Text, Interval, Null, Test, Estimate)
+RECORDS = (Prompt, Interval, Null, Test, Estimate)
 
 
 @pytest.mark.parametrize("record", RECORDS)

@@ -59,7 +59,7 @@ _MODULES = {
 """Where each public name is; a module is imported when its name is first used."""
 
 
-def open_run(path: "str | Path", *, verify: bool = False) -> "Run":
+def open_run(path: "str | Path") -> "Run":
     """Open the run directory `path`.
 
     Raises
@@ -77,7 +77,7 @@ def open_run(path: "str | Path", *, verify: bool = False) -> "Run":
     """
     from portrayal.run import Run
 
-    return Run.open(path, verify=verify)
+    return Run.open(path)
 
 
 def __dir__() -> list[str]:

@@ -177,9 +177,6 @@ class AuditOptions:
         Column mapping of a published file.
     replace
         Whether a run that holds other texts may be emptied.
-    unknown_prompts
-        What becomes of texts whose prompt is not the study's and that do not say who is in it:
-        "skip" (left out and counted) or "error".
     shard_rows
         Texts in a shard. No number depends on it.
     labeler_settings, classifier_settings, factor_settings
@@ -221,13 +218,6 @@ class AuditOptions:
     )
     preset: str | None = option(None, "Columns of a published file.", panel="Texts", rare=True)
     replace: bool = option(False, "Write over what is there already.", panel="Texts")
-    unknown_prompts: Literal["skip", "error"] = option(
-        "skip",
-        "Texts whose prompt is not the study's and whose columns do not say who is in it: leave "
-        "them out and count them, or stop.",
-        panel="Texts",
-        rare=True,
-    )
     shard_rows: int | None = None
 
     labeler_settings: Mapping[str, Any] = _beside("the model that labels people")

@@ -106,18 +106,6 @@ class Prompt:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
-    """One answer of one model to one prompt."""
-
-    text_id: str
-    prompt_id: str
-    sample: int
-    model: str
-    text: str
-    outcome: Outcome
-
-
-@dataclass(frozen=True, slots=True)
 class Interval:
     """A confidence interval that carries its identity.
 

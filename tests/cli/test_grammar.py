@@ -193,7 +193,6 @@ def test_a_wrong_command_names_the_right_one_once(given: str, said: str) -> None
         ("smoothing", "--set takes KEY=VALUE"),
         ("smoothing=much", "smoothing must be a number; got 'much'"),
         ("report=maybe", "report must be true or false"),
-        ("unknown_prompts=keep", "unknown_prompts must be one of skip, error"),
         ("labeler_settings.budgt=1", "labeler_settings has no option 'budgt'"),
     ],
 )

@@ -25,8 +25,7 @@ READ = {
     "tabs": ("t.csv", csv("\t"), "tabs"),
     "tabs called txt": ("t.txt", csv("\t"), ""),
     "commas called txt": ("t.txt", csv(","), "commas"),
-    "windows": ("t.csv", csv(";", "cp1252"), "cp1252"),
-    "latin": ("t.csv", csv(",", "latin-1").replace(b"No one", b"No\x81one"), "latin-1"),
+    "windows": ("t.csv", csv(";", "cp1252"), "Windows-1252"),
     "lines called txt": ("t.txt", LINES, ""),
     "lines called json": ("t.json", LINES, ""),
 }
@@ -40,7 +39,7 @@ def test_a_kind_of_file_is_read_and_what_was_guessed_is_said(kind, tmp_path, cap
         source = open_source(tmp_path / name)
         rows = list(source.rows())
     assert source.columns == ("prompt", "text")
-    assert rows == ROWS or (kind == "latin" and rows[0] == ROWS[0])
+    assert rows == ROWS
     assert said in caplog.text
     assert bool(said) == bool(caplog.text)
 

@@ -7,8 +7,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from portrayal.collect import import_texts
-from portrayal.collect.texts import alike_models, said_left_out
-from portrayal.errors import DataError, OptionError, RunError
+from portrayal.collect.texts import said_left_out
+from portrayal.errors import DataError, RunError
 from portrayal.run import Run
 from portrayal.studies.laissez_faire import FIELDS, prompts
 
@@ -127,12 +127,8 @@ def test_prompts_that_the_study_does_not_know_are_left_out_and_counted(run):
         "prompts": {"Tell a tale.": 3, "Sing.": 1},
     }
     assert said_left_out(note["left_out"]).startswith("4 texts of 2 prompts: 'Tell a tale.' (3)")
-    with pytest.raises(DataError, match=r"the prompt 'Tell a tale.' \(row 2\) lacks condition"):
-        bring(run, rows, unknown_prompts="error")
     with pytest.raises(DataError, match="none of its prompts is the study's: 3 texts of 1"):
         bring(run, rows[1:4], replace=True)
-    with pytest.raises(OptionError, match="unknown_prompts must be one of skip, error"):
-        bring(run, rows, unknown_prompts="guess")
 
 
 @pytest.mark.parametrize("words", FIELDS.variants)
@@ -330,12 +326,11 @@ def test_reasoning_is_removed_from_texts_and_counted(run):
     assert note["n_reasoned"] == 3
 
 
-def test_a_column_of_reasoning_is_no_text_and_is_counted(run):
+def test_a_column_of_reasoning_is_no_text(run):
     asked = {"prompt": KNOWN[17].text}
     rows = [asked | {"content": TEXT, "reasoning_content": each} for each in ("Hm.", None, "So.")]
-    note = bring(run, rows)
+    bring(run, rows)
     assert {row["text"] for row in texts_of(run)} == {TEXT}
-    assert note["n_reasoned"] == 2
 
 
 def test_models_of_two_names_are_one_by_an_alias(run):
@@ -349,36 +344,11 @@ def test_models_of_two_names_are_one_by_an_alias(run):
     ]  # fmt: skip
 
 
-ALIKE = [
-    ("Claude", "Claude 2.0"), ("Llama2", "Llama2(7B)"), ("gpt-4", "openai:gpt-4-2024-05-13"),
-    ("Claude-3-Opus", "claude-3-opus-20240229"), ("gemini-pro", "gemini-pro-latest"),
-]  # fmt: skip
-UNLIKE = [
-    ("gpt-4", "gpt-4o"), ("ChatGPT3.5", "ChatGPT4"), ("gpt-5", "gpt-5-mini"),
-    ("server:m [thinking]", "server:m [without]"), ("Claude 2.0", "Claude 2.1"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("names", "alike"), [(n, True) for n in ALIKE] + [(n, False) for n in UNLIKE]
-)
-def test_names_that_look_like_one_model(names, alike):
-    assert alike_models(names) == [names] * alike
-
-
 @pytest.mark.parametrize("mark", ["<THINK >", "< think>", "<think\n>"])
 def test_marks_of_reasoning_may_hold_blanks(run, mark):
     texts = [{"prompt": KNOWN[0].text, "text": f"{mark}A nurse.</ think >Maria."}]
     assert bring(run, texts)["n_reasoned"] == 1
     assert texts_of(run)[0]["text"] == "Maria."
-
-
-@pytest.mark.fault("many rows with one text_id", "each is a text; how many there are is said")
-def test_rows_of_one_id_are_counted(run):
-    one = {"prompt": KNOWN[0].text, "text": "Maria was a nurse."}
-    texts = [one | {"text_id": "same"} for _ in range(30)] + [one | {"text_id": "other"}, one]
-    note = bring(run, texts)
-    assert (note["n_texts"], note["n_repeated_ids"]) == (32, 29)
 
 
 def test_later_rows_that_name_a_column_otherwise_are_refused_by_their_row(run):

@@ -533,7 +533,7 @@ def test_every_option_is_part_of_the_mark(reference):
 def test_the_options_that_a_run_keeps_make_an_equal_run(rows, tmp_path, columns):
     study = registry.get("studies", "laissez-faire")
     options = QUICK | {"level": 0.9, "measure": ("outcomes",), "columns": columns}
-    config = AuditConfig.of({**options, "unknown_prompts": "error"}, study.options, study.name)
+    config = AuditConfig.of(options, study.options, study.name)
     first = portrayal.audit("laissez-faire", texts=rows, out=tmp_path / "a", config=config)
     read = AuditConfig.of({}, study.options, study.name, first.settings_path)
     assert dataclasses.replace(read, options={}) == dataclasses.replace(config, options={})

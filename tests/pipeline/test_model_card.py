@@ -153,15 +153,6 @@ def test_no_forgery_has_a_card(copied: Run, kind: str) -> None:
         write_model_card(copied)
 
 
-def test_another_package_of_the_same_version_is_said(
-    copied: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    now = {"portrayal/annotate": "0" * 64}
-    monkeypatch.setattr("portrayal.run.manifest.package_digests", lambda: now)
-    said = "\n".join(map(str, verify_run(copied)))
-    assert "portrayal/annotate is not as it was written" in said
-
-
 def test_a_reader_or_locale_of_ones_own_is_digested(copied: Run, tmp_path: Path) -> None:
     locale = tmp_path / "locale"
     shutil.copytree(LOCALE, locale)

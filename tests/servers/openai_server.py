@@ -15,7 +15,6 @@ Run as a program it serves until it is ended, and prints its address first:
 import argparse
 import asyncio
 import email.utils
-import gzip
 import json
 import random
 import socket
@@ -38,7 +37,7 @@ FAULTS = (
     "rate_limit", "rate_limit_date", "rate_limit_ms", "quota", "unauthorized", "not_found",
     "rejected", "blocked", "server_error", "overloaded", "reset", "closed", "truncated", "cut_json",
     "wrong_json", "slow", "trickle", "redirect", "rate_limit_absurd", "rate_limit_negative",
-    "overloaded_later", "bomb", "double_bomb", "odd_packing",
+    "overloaded_later", "bomb", "odd_packing",
 )  # fmt: skip
 MALFORMED = (
     "no_choices", "null_choices", "null_message", "integer", "array", "error_200", "html", "events",
@@ -213,7 +212,7 @@ class OpenAIServer:
             return await self._send(writer, (307, {"location": self.elsewhere + path}, b""))
         if kind == "trickle":
             return await self._trickle(writer)
-        if kind in ("bomb", "double_bomb", "odd_packing"):
+        if kind in ("bomb", "odd_packing"):
             return await self._send(writer, _packed(kind))
         if kind in MALFORMED:
             return await self._send(writer, self._malformed(kind, reply))
@@ -339,10 +338,7 @@ def _packed(kind: str) -> Reply:
         return 200, {"content-encoding": "br", "content-type": "application/json"}, b"\x8b\x02"
     coder = zlib.compressobj(wbits=31)
     body = b"".join([*(coder.compress(b" " * (1 << 20)) for _ in range(200)), coder.flush()])
-    names = "gzip"
-    if kind == "double_bomb":
-        body, names = gzip.compress(body), "gzip, gzip"
-    return 200, {"content-encoding": names, "content-type": "application/json"}, body
+    return 200, {"content-encoding": "gzip", "content-type": "application/json"}, body
 
 
 def _json(status: int, body: Any, headers: Mapping[str, str] | None = None) -> Reply:

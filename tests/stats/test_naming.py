@@ -4,14 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.stats import pearson3, t
 
 from portrayal.stats.naming import (
     fair_naming,
     infer_fair_shares,
-    reads_subordination,
     repetition,
     repetition_effect,
 )
@@ -43,14 +40,6 @@ def test_shrink_says_what_tilted_names_read():
                 tilted = people * (true * value + others * (1 - value))
                 reads = tilted @ value / fair.share[race]
                 assert reads == pytest.approx(1.0 + fair.shrink[race] * (true - 1.0))
-
-
-@given(st.floats(0.1, 5), st.floats(0, 1))
-def test_subordination_reads_between_one_and_the_truth(true, shrink):
-    for dominant in (1.0, None):
-        reads = float(reads_subordination(true, np.array([shrink]), dominant)[0])
-        assert min(1, true) - 1e-9 <= reads <= max(1, true) + 1e-9
-    assert float(reads_subordination(true, np.ones(1), None)[0]) == pytest.approx(true)
 
 
 def test_a_table_that_cannot_measure_says_so():

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from portrayal.annotate.annotator import Annotation
 from portrayal.annotate.llm import ModelReader, asked_of, counted_words, read_replies, templates
-from portrayal.collect.ask.asking import asking_of, check_settings
+from portrayal.collect.ask.asking import Asking, check_settings
 from portrayal.collect.ask.replies import Replies, Reply, kept_replies, prompt_of
 from portrayal.errors import OptionError
 from portrayal.records import Prompt
@@ -410,5 +410,4 @@ def group_labelling(
             f"the factor {factor.name} asks a language model (its source {source.name!r}): name it "
             "with --factor-model SERVICE:MODEL (factor_model=), or leave the source out."
         )
-    asking = asking_of(model, settings, "a model that labels groups")
-    return GroupLabelling(asking, factors=tuple(factors))
+    return GroupLabelling(Asking(model, **(settings or {})), factors=tuple(factors))

@@ -251,8 +251,4 @@ def progress_line(state: "AskProgress") -> str:
     parts += [f"{n:,} {name}" for name, n in state.outcomes.items() if n and name != "ok"]
     if state.waits_for:
         parts.append(state.waits_for)
-    if state.waiting > 1:
-        parts.append(f"waiting {state.waiting:.0f} s")
-    if state.stopping:
-        parts.append("stopping")
     return ", ".join(parts)

@@ -1,6 +1,5 @@
 """The commands `compare` and `gate`, and what they print."""
 
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,7 +12,6 @@ import portrayal.cli.printing as show
 from portrayal.cli.options import Despite, Level, Measure, Seed, Where
 from portrayal.errors import OptionError
 from portrayal.records import LIKE_THESE, Population
-from portrayal.shown import one_line
 
 if TYPE_CHECKING:
     from portrayal.comparison import Comparison
@@ -63,7 +61,6 @@ def compare(
         prompts-like-these, or these-prompts: chance is in the answers alone.
     """
     from portrayal.collect.fields import parse_columns
-    from portrayal.collect.texts import alike_models
     from portrayal.comparison import Side, compare_several, models_of
     from portrayal.run import Run
 
@@ -89,10 +86,6 @@ def compare(
             aliases=aliases,
             population=population,
         )
-    # A service may rename a model: asked, as a difference of models is what is looked for
-    for one, other in alike_models({m for side in sides for m in side.models} - aliases.keys()):
-        question = f"are {one} and {other} one model? --model-alias '{one}={other}' says so"
-        print(one_line(question), file=sys.stderr)  # noqa: T201
     # Chosen after all were tested: picking first would make q-values smaller
     selected = [
         replace(comparison, rows=tuple(show.select(comparison.rows, measure, where or ())))

@@ -186,7 +186,7 @@ def file_corpus(path: Tabular, columns: Mapping[str, str] | None = None) -> Corp
     prompts: dict[str, dict[str, str]] = {}
 
     def rows() -> Iterator[dict[str, str]]:
-        reader = TextReader(_FIELDS, mapping, (), source.name, skip=False)
+        reader = TextReader(_FIELDS, mapping, (), source.name)
         for row in reader.read(source.rows()):
             text_id = row["source_id"] or row["text_id"]
             prompt = reader.prompts[row["prompt_id"]]

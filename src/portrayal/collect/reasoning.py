@@ -6,9 +6,6 @@ answer, so it is no part of the text that is audited, wherever that text comes f
 
 import re
 
-COLUMNS = ("reasoning_content", "reasoning", "thinking", "thoughts")
-"""Columns beside a text that hold the reasoning before it."""
-
 _NAMES = r"(?:\w+:)?(?:think(?:ing)?|thoughts?|reasoning)"
 _MARKS = re.compile(
     rf"""

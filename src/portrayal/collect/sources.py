@@ -44,10 +44,7 @@ _HEAD = 5_000  # JSON rows read ahead to learn the column names
 LONGEST = 2**26  # characters of a line, of a field over several lines, or of a cell
 _PEEK = 2048
 _AT_ONCE = 2**26  # bytes of texts that are written out at once
-_MARKS = (
-    ((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE), "utf-32"),
-    ((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE), "utf-16"),
-)
+_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 MOST_UNPACKED = "PORTRAYAL_MOST_UNPACKED"
 """Environment variable: how many bytes a compressed file or spreadsheet may unpack to."""
 
@@ -302,9 +299,8 @@ def encoding_of(head: bytes, source: str) -> str:
     DataError
         When it holds NUL bytes, as UTF-16 without its mark does, and files that are no text.
     """
-    for marks, encoding in _MARKS:
-        if head.startswith(marks):
-            return encoding
+    if head.startswith(_MARKS) and head[2:4] != b"\0\0":  # which would be UTF-32
+        return "utf-16"
     if b"\0" in head:
         raise DataError(
             f"{source}: not a text in UTF-8, as it holds NUL bytes: UTF-16 without a byte order "
@@ -335,23 +331,21 @@ def _is_lines(path: Path, zipped: bool) -> bool:
 def _written(path: Path, zipped: bool, separator: str) -> tuple[str, str]:
     """What separates the fields of a table, and its encoding ("" as it says); others are logged.
 
-    What is no UTF-8 is read as Windows-1252, or as Latin-1 where that has no such letter. A file
-    that holds letters of UTF-8 as well is damaged, and read as what it claims to be.
+    What is no UTF-8 is read as Windows-1252. A file that holds letters of UTF-8 as well is damaged,
+    and read as what it claims to be.
     """
     encoding, decoder = "", codecs.getincrementaldecoder("utf-8")("surrogateescape")
     with gzip.open(path) if zipped else path.open("rb") as stream, suppress(*_BROKEN_ZIP):
         head = stream.peek(_PEEK)[:_PEEK]
-        if not head.startswith(tuple(mark for marks, _ in _MARKS for mark in marks)):
+        if not head.startswith(_MARKS):
             wide, odd = False, set[str]()
             for part in iter(partial(stream.read, 2**20), b""):
                 letters = {c for c in decoder.decode(part) if c > "\x7f"}
                 odd |= {c for c in letters if "\udc80" <= c <= "\udcff"}
                 wide |= bool(letters - odd)
             if odd and not wide and b"\0" not in head:
-                # Bytes that Windows-1252 leaves undefined: a file that has them is Latin-1.
-                unknown = odd & {chr(0xDC00 + n) for n in (0x81, 0x8D, 0x8F, 0x90, 0x9D)}
-                encoding = "latin-1" if unknown else "cp1252"
-                log.info("%s: read as %s, as it is not UTF-8", path, encoding)
+                encoding = "cp1252"
+                log.info("%s: read as Windows-1252, as it is not UTF-8", path)
     first = ""
     with suppress(UnicodeError, *_BROKEN_ZIP):
         # What stands in quotation marks separates nothing.

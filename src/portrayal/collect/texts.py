@@ -2,20 +2,17 @@
 
 import hashlib
 import json
-import re
-from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import combinations, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from portrayal.collect.fields import LABELS, MOST_VALUES, TextFields, map_columns, renamed_in
 from portrayal.collect.outcomes import outcome_of
-from portrayal.collect.reasoning import COLUMNS, without_reasoning
+from portrayal.collect.reasoning import without_reasoning
 from portrayal.collect.sources import Row, TextSource, open_source
 from portrayal.collect.tables import UNNAMED, label, story
 from portrayal.errors import DataError, RunError
@@ -25,13 +22,10 @@ from portrayal.run.files import is_whole, write_parquet
 from portrayal.run.manifest import REFERENCE, TEXTS
 from portrayal.run.stages import fingerprint
 from portrayal.shown import counted
-from portrayal.validate import check_choice
 
 SHARD_ROWS = 5_000
 KEPT = "columns"
 """Where a text row holds the columns that are kept as they stand, by their names."""
-UNKNOWN_PROMPTS = ("skip", "error")
-"""What may become of texts whose prompt the study does not know."""
 _LISTED, _SHOWN, _KEPT = 5, 100, 100
 
 
@@ -46,7 +40,6 @@ def import_texts(
     shard_rows: int = SHARD_ROWS,
     replace: bool = False,
     reference: bool = False,
-    unknown_prompts: str = "skip",
     aliases: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """Bring `texts` into the run, unless the same ones are there already.
@@ -71,9 +64,6 @@ def import_texts(
         Whether a run that holds other texts may be emptied for these.
     reference
         Whether these are the reference texts, which stand in folders of their own.
-    unknown_prompts
-        What becomes of texts whose prompt is not one of the study's and whose columns do not say
-        what the study needs: "skip" leaves them out and counts them, "error" stops.
     aliases
         Name of a model in the texts → the name that it goes by.
 
@@ -90,7 +80,6 @@ def import_texts(
     RunError
         When the run holds other texts and `replace` is False.
     """
-    check_choice("unknown_prompts", unknown_prompts, UNKNOWN_PROMPTS)
     source = open_source(texts)
     mapping = map_columns(fields, source.columns, columns=columns, preset=preset, file=source.name)
     if fields.by_values is not None:
@@ -113,7 +102,6 @@ def import_texts(
         source=source.digest,
         mapping=mapping,
         importer="texts.v3",
-        unknown_prompts=unknown_prompts,
         known=prompt_ids,
         aliases=dict(aliases or {}),
     )
@@ -134,7 +122,7 @@ def import_texts(
         stage.begin(mark)
         for part in stage.parts():
             part.unlink()  # of an import that was stopped, perhaps with shards of another size
-        reader = TextReader(fields, mapping, prompts, source.name, skip=unknown_prompts == "skip")
+        reader = TextReader(fields, mapping, prompts, source.name)
         reader.aliases = dict(aliases or {})
         facts = _write(stage.folder, reader, source, shard_rows)
         # After the texts, as it is they that say which prompts there are
@@ -177,7 +165,6 @@ def _write(
         "n_parts": number,
         "left_out": _left_out(reader.left_out),
         "n_reasoned": reader.n_reasoned,
-        "n_repeated_ids": reader.n_repeated_ids,
         **({"without_column": reader.without_column} if reader.without_column else {}),
     }
 
@@ -191,10 +178,8 @@ class TextReader:
         mapping: Mapping[str, str],
         prompts: Sequence[Prompt],
         source: str,
-        *,
-        skip: bool,
     ) -> None:
-        self.fields, self.mapping, self.where, self.skip = fields, mapping, source, skip
+        self.fields, self.mapping, self.where = fields, mapping, source
         self.by_id = {prompt.prompt_id: prompt for prompt in prompts}
         self.known = {_plain(prompt.text): prompt for prompt in prompts}
         self.variants = {_plain(words): name for words, name in fields.variants.items()}
@@ -205,8 +190,6 @@ class TextReader:
         self.n_reasoned = 0
         self.without_column: dict[str, Any] = {}
         self._columns = frozenset(mapping.values())
-        self._ids = array("q")  # hashes: 80 MB for ten million
-        self._beside = [name for name in COLUMNS if name not in mapping.values()]
         self._cache: dict[tuple[str | None, ...], Prompt | None] = {}
         self._samples: Counter[tuple[str, str]] = Counter()
         self._labels = [name for name in LABELS if name in mapping]
@@ -252,8 +235,7 @@ class TextReader:
             cell = self._cell(row, "text")
             text = story(cell, self.where, number)
             # Where there is no reasoning, the very same text comes back.
-            holds = isinstance(cell, str) and without_reasoning(cell) is not cell
-            self.n_reasoned += holds or any(isinstance(row.get(n), str) for n in self._beside)
+            self.n_reasoned += isinstance(cell, str) and without_reasoning(cell) is not cell
             labels = {name: self._label(row, name, number) for name in self._labels}
             outcome = cells["outcome"].casefold()
             if not outcome:
@@ -266,8 +248,6 @@ class TextReader:
                     f"{', '.join(OUTCOMES)}."
                 )
             source_id = label(self._cell(row, "text_id"), self.where, number)
-            if source_id is not None:
-                self._ids.append(hash(source_id))
             record: dict[str, Any] = {
                 # By its row, since ids of files may come twice
                 "text_id": f"{number - 1:09d}",
@@ -303,11 +283,6 @@ class TextReader:
             }
             self.without_column = self.without_column or first
             self.without_column["n"] += 1
-
-    @property
-    def n_repeated_ids(self) -> int:
-        """Rows that have the id of an earlier row."""
-        return len(self._ids) - len(np.unique(np.asarray(self._ids)))
 
     def _cell(self, row: Row, name: str) -> Any:
         column = self.mapping.get(name)
@@ -357,7 +332,7 @@ class TextReader:
         if missing and (variant := self.variants.get(words)):
             return self.by_id[variant]
         # Only a study with prompts of its own can have others than these
-        if missing and name and self.skip and self.by_id:
+        if missing and name and self.by_id:
             return None
         if missing:
             mapping = ", ".join(f"{f}={c!r}" for f, c in self.mapping.items())
@@ -388,29 +363,6 @@ def said_left_out(left_out: Mapping[str, Any]) -> str:
     names = ", ".join([*prompts, *([f"and {more:,} more"] if more else [])])
     texts = counted(left_out["n_texts"], "text")
     return f"{texts} of {counted(left_out['n_prompts'], 'prompt')}: {names}"
-
-
-_DATED = re.compile(r"[-_@ ]?(?:20\d\d[-.]?\d\d[-.]?\d\d|latest)$|\(.*?\)|\.0(?!\d)")
-_OF_SERVICE = re.compile(r"^[\w.-]+[:/](?=.)")
-
-
-def alike_models(models: Iterable[str]) -> list[tuple[str, str]]:
-    """Return pairs of names that may be one model's, which would then count twice among models.
-
-    They are the same but for case, punctuation, service, date and what stands in brackets; or one
-    says a version and the other none.
-
-    >>> alike_models(["Claude", "Claude 2.0", "gpt-4", "gpt-4o", "openai:gpt-4-2024-05-13"])
-    [('Claude', 'Claude 2.0'), ('gpt-4', 'openai:gpt-4-2024-05-13')]
-    """
-    pairs = []
-    for one, other in combinations(sorted(models), 2):
-        keys = (_DATED.sub("", _OF_SERVICE.sub("", name.casefold())) for name in (one, other))
-        a, b = sorted(("".join(filter(str.isalnum, key)) for key in keys), key=len)
-        # "mistral" and "mistral7" may be one model; "gpt4" and "gpt41" are two.
-        if a and (a == b or (a.isalpha() and b.startswith(a) and b[len(a) :].isdigit())):
-            pairs.append((one, other))
-    return pairs
 
 
 def _plain(text: str) -> str:

@@ -3,7 +3,6 @@
 import dataclasses
 import os
 import re
-import shlex
 import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -21,7 +20,7 @@ from portrayal.annotate.people.labeler import labelling_of, labelling_of_run
 from portrayal.collect import import_texts
 from portrayal.collect.ask import ask_model
 from portrayal.collect.fields import parse_columns
-from portrayal.collect.texts import SHARD_ROWS, alike_models, said_left_out
+from portrayal.collect.texts import SHARD_ROWS, said_left_out
 from portrayal.errors import OptionError
 from portrayal.measure import check_measures, with_q_in
 from portrayal.measure.scope import Question, sides_of
@@ -238,7 +237,7 @@ def _collect(
         _ask(run, study, config, tell)
     if texts is not None:
         fields = with_columns(options.text_fields(study.fields), factors_of(options))
-        loading |= {"preset": config.preset, "unknown_prompts": config.unknown_prompts}
+        loading |= {"preset": config.preset}
         loading["aliases"] = parse_columns(config.model_alias)
         columns = paired | parse_columns(config.columns)
         import_texts(run, texts, fields, study.prompts(), columns=columns, **loading)
@@ -259,10 +258,6 @@ def _collect(
     tell(f"texts: {note['n_texts']:,} of {counted(len(note['models']), 'model')}{_unread(note)}")
     for line in _oddities(study, note) if texts is not None else ():
         tell(line)
-    # Two spellings of one model would be compared with each other
-    for one, other in alike_models(note["models"]):
-        remedy = f"--model-alias {shlex.quote(f'{one}={other}')}"
-        tell(f"are {one} and {other} one model? They count as two; {remedy} makes them one")
     if left_out := note.get("left_out"):
         tell(f"left out, as their prompts are not the study's: {said_left_out(left_out)}")
 
@@ -281,8 +276,6 @@ def _oddities(study: Study, note: Mapping[str, Any]) -> Iterator[str]:
             f"{counted(lacking['n'], 'row')} without a column {lacking['column']!r}, the first is "
             f"row {lacking['row']:,} with {', '.join(lacking['columns'])}; they count as empty"
         )
-    if n := note.get("n_repeated_ids"):
-        yield f"{counted(n, 'row')} with the text_id of an earlier row; each is a text of its own"
 
 
 def _ask(run: Run, study: Study, config: AuditConfig, tell: Say) -> None:

@@ -57,11 +57,10 @@ Said = tuple[str, str, Sequence[Estimate]]
 def verify_run(run: Run) -> list[Problem]:
     """Return what of a run is not as its manifest says; empty where every byte is.
 
-    Every file is digested again, and no link is followed; so are the files outside the run that its
-    options name, where they are here, and, where the package is of the same version, the parts of
-    it that make numbers.
+    Every file is digested, and no link is followed; so are the files outside the run that its
+    options name, where they are here.
     """
-    problems = run.manifest.problems(verify=True, strict=True)
+    problems = run.manifest.problems(strict=True)
     if problems:
         return problems
     # Files outside only where the run itself is whole: one error at a time

@@ -1,6 +1,5 @@
 """The run directory: where each stage keeps its files, and who may write to it."""
 
-import os
 import tomllib
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -21,8 +20,6 @@ from portrayal.run.stages import Stage
 
 NOTHING_KEPT = (LOCK, MANIFEST, f".{MANIFEST}.lock")
 """What stands in a run before anything is kept."""
-VERIFY = "PORTRAYAL_VERIFY"
-"""Variable that makes every reader digest every file of a run, as `verify` does."""
 MARKS = (LOCK, SETTINGS, MANIFEST, "texts", "prompts.parquet", "facts.json", "given")
 """Names, one of which every folder holds that a stage of Portrayal wrote."""
 
@@ -44,7 +41,7 @@ class Run:
         object.__setattr__(self, "path", Path(self.path))
 
     @classmethod
-    def open(cls, path: str | Path, *, verify: bool = False) -> "Run":
+    def open(cls, path: str | Path) -> "Run":
         """Open an existing run, all of whose files are as they were written (`check`).
 
         Raises
@@ -66,16 +63,14 @@ class Run:
                 f"the audit of {run.path} was stopped before it ended. Run the same "
                 "`portrayal audit` command again to continue."
             )
-        run.check(verify=verify)
+        run.check()
         return run
 
-    def check(self, *, verify: bool = False, under_way: bool = False) -> None:
+    def check(self, *, under_way: bool = False) -> None:
         """Hold the run's files to its manifest; every reader comes through here.
 
         Parameters
         ----------
-        verify
-            Digest every file, also those whose size and times are as they were.
         under_way
             Whether an audit is at work, which makes anew what was made from other files.
 
@@ -84,9 +79,7 @@ class Run:
         RunError
             Naming the first file that is not as it was written, and what to do.
         """
-        # An audit that is at work has digested its files already
-        verify = verify or (bool(os.environ.get(VERIFY)) and not under_way)
-        wrong = self.manifest.problems(verify=verify)
+        wrong = self.manifest.problems()
         if wrong := [problem for problem in wrong if not (under_way and problem.what == STALE)]:
             more = f" ({len(wrong) - 1:,} more files)" if len(wrong) > 1 else ""
             raise RunError(

@@ -284,19 +284,12 @@ def choose(rows: Iterable[_Row], measure: str | None, labels: Mapping[str, str])
 
 
 def flatten_estimates(estimates: Iterable[Estimate]) -> pa.Table:
-    """Return a flat table for files, one column for each stratum, group attribute and detail.
+    """Return the table of `Estimates` for files: each of its `details` is a column.
 
-    Columns: `id, study, measure, statistic, unit`, the strata and group attributes by their names,
-    `value, low, high, interval_method, paper_low, paper_high, paper_method, null, null_low,
-    null_high, null_method, p, q, audit_q, p_method, paper_p, n_texts, n_units, n_clusters,
-    undefined, warning`, the details by their names, and `source`. Missing is null. Where a value
-    has no interval or test and says why, the reason stands in `interval_method` or `p_method`
-    after "none: ".
-
-    Raises
-    ------
-    ValueError
-        When a detail has the name of a stratum or a group attribute, which would be one column.
+    These are `study`, the other strata and group attributes by their names, `interval_method,
+    paper_low, paper_high, paper_method, null_method, p_method, paper_p`, the details by their
+    names, and `source`. Missing is null. Where a value has no interval or test and says why, the
+    reason stands in `interval_method` or `p_method` after "none: ".
 
     Examples
     --------
@@ -304,18 +297,11 @@ def flatten_estimates(estimates: Iterable[Estimate]) -> pa.Table:
     >>> flatten_estimates([row]).select(["gender", "value"]).to_pylist()
     [{'gender': 'F', 'value': 0.4}]
     """
-    estimates = list(estimates)
-    labels = {name for estimate in estimates for name in (*estimate.strata, *estimate.group)}
-    if clash := labels & {name for estimate in estimates for name in estimate.details}:
-        raise ValueError(f"details cannot be named as strata or groups are: {sorted(clash)}.")
-    rows = [flat_row(estimate) for estimate in estimates]
-    # Strata, groups and other words stand after the unit, details after all that every row has.
-    fixed = list(flat_row(_EMPTY))
-    extra = {name for row in rows for name in row} - set(fixed)
-    attributes = sorted(n for n in extra if any(isinstance(row.get(n), str) for row in rows))
-    start = fixed.index("unit") + 1
-    names = [*fixed[:start], *attributes, *fixed[start:], *sorted(extra - set(attributes))]
-    return pa.table({name: pa.array([row.get(name) for row in rows]) for name in names})
+    table = Estimates(tuple(estimates)).table
+    details = table.column("details").combine_chunks()
+    for name, column in zip(details.type.names, details.flatten(), strict=True):
+        table = table.append_column(name, column)
+    return table.drop_columns(["details"])
 
 
 def flat_row(estimate: Estimate) -> dict[str, Any]:
@@ -371,4 +357,3 @@ _NAN = float("nan")
 _NO_INTERVAL = Interval(_NAN, _NAN, _NAN, "")
 _NO_NULL = Null(_NAN, _NAN, _NAN, _NAN, "")
 _NO_TEST = Test(_NAN, "")
-_EMPTY = Estimate("", "", "", "", {}, {}, None, undefined="")

@@ -13,20 +13,17 @@ import shutil
 import stat
 import time
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from portrayal._version import __version__
-from portrayal.errors import PortrayalError
-from portrayal.run.files import is_whole, replacing, write_atomically
+from portrayal.run.files import is_whole, write_atomically
 from portrayal.run.stages import NOTE, Stage
 
-MANIFEST, SEEN, ASIDE = "manifest.json", ".seen.json", "damaged"
+MANIFEST, ASIDE = "manifest.json", "damaged"
 SETTINGS, LOCK = "audit.toml", ".lock"
 TEXTS, REFERENCE, GIVEN, ANSWERS = "texts", "reference", "given", "answers"
 ANNOTATED, REFERENCE_ANNOTATED = "annotations", "reference-annotations"
@@ -50,15 +47,13 @@ _READS = {
     REPORTED: (MEASURED,),
 }
 """Family of steps → the families that it reads; texts, tables and answers come from outside."""
-_BESIDE = ("evidence", "labels", ASIDE, MANIFEST, SEEN, f".{MANIFEST}.lock")
+_BESIDE = ("evidence", "labels", ASIDE, MANIFEST, f".{MANIFEST}.lock")
 """What is in no manifest: a model card, which says of which run it is; labels of raters, who go on;
 and what was set aside."""
 _PART = re.compile(r".*/part-[^/]*\.parquet")
 _TEMPORARY = re.compile(r"(.*/)?\.[^/]*\.tmp")
 _SETTLED = 2_000_000_000
 """Nanoseconds after a change within which a disk may give another change the same time (FAT)."""
-_CODE = ("annotate", "measure", "models", "reference", "stats", "studies")
-"""Parts of the package that make the numbers: readers, name tables, lexicons, measures."""
 
 
 def step_of(name: str) -> str | None:
@@ -132,7 +127,6 @@ class Manifest:
             for step in content["steps"].values():
                 # Raises where a part is missing or is something else.
                 _ = [dict(step[part]).items() for part in ("made", "read", "outside")]
-            _ = dict(content["package"])
             return content if _rendered(content) == written else None
         except (OSError, ValueError, LookupError, TypeError, RecursionError):
             return None
@@ -146,10 +140,6 @@ class Manifest:
         """Return one digest of all that each of these steps made; not of those that are open."""
         steps = self.steps()
         return {name: _digest_of(steps[name]) for name in names if name in steps}
-
-    def vouches(self, page: str) -> bool:
-        """Whether a page is of the estimates that there are now; it is as `problems` says."""
-        return page in self.steps().get(REPORTED, {"made": ()})["made"]
 
     @property
     def first_measured(self) -> str | None:
@@ -173,12 +163,12 @@ class Manifest:
 
     def close(self, *names: str, source: str = "", options: Iterable[Any] = ()) -> None:
         """Write the digests of steps and of what they read; also of files that `options` name."""
-        statuses, cache = self._held(), _Seen(self.folder)
+        statuses = self._held()
         with self._changing() as content:
             steps = content["steps"]
             for name in names:
                 shas = {
-                    file: cache.digest(file, status)
+                    file: _digest_as_is(self.folder / file, status)
                     for file, status in statuses.items()
                     if step_of(file) == name and status is not None and not _TEMPORARY.match(file)
                 }
@@ -195,8 +185,6 @@ class Manifest:
                 if REPORTED in steps and _is_stale(REPORTED, steps):
                     del steps[REPORTED]  # pages of other estimates
                 content.setdefault("first_measured", datetime.now(tz=UTC).date().isoformat())
-                content["package"] = package_digests()
-        cache.keep(statuses)
 
     def settle(self, used: Collection[str]) -> None:
         """Close the steps in use that a killed process left open; open others that are stale.
@@ -239,27 +227,23 @@ class Manifest:
                 for file in [f for f in shas if f == start or f.startswith(f"{start}/")]:
                     del shas[file]
 
-    def problems(self, *, verify: bool = False, strict: bool = False) -> list[Problem]:
-        """Return what is not as the manifest says, by file.
+    def problems(self, *, strict: bool = False) -> list[Problem]:
+        """Return what is not as the manifest says, by file; every file is digested.
 
-        A file whose size, times and inode are those that it had when it was last digested is not
-        digested again, unless `verify`. With `strict`, files that no step made are named as well,
-        also where nothing reads them.
+        With `strict`, files that no step made are named as well, also where nothing reads them.
         """
         content = self.content()
         if content is None:
             return [Problem(MANIFEST, CHANGED if self.path.exists() else UNMADE)]
-        steps, statuses, cache = content["steps"], self._held(), _Seen(self.folder)
+        steps, statuses = content["steps"], self._held()
         wrong = {file: LINK for file, status in statuses.items() if status is None}
         shas = {file: sha for entry in steps.values() for file, sha in entry["made"].items()}
         for file, expected in shas.items():
             status = statuses.get(file)
             if file not in statuses:
                 wrong[file] = MISSING
-            elif status is not None:
-                trusted = "" if verify else expected
-                if cache.digest(file, status, trusted) != expected:
-                    wrong[file] = CHANGED
+            elif status is not None and _digest_as_is(self.folder / file, status) != expected:
+                wrong[file] = CHANGED
         # A page of other estimates is found as a file below, with words of its own
         for name in sorted(steps.keys() - {REPORTED}):
             if _is_stale(name, steps):
@@ -271,21 +255,12 @@ class Manifest:
                 wrong[file] = STALE if is_old_page else UNLISTED
             elif file.endswith(".parquet") and not is_whole(self.folder / file):
                 wrong[file] = CUT_OFF
-        cache.keep(statuses)
         return [Problem(file, wrong[file]) for file in sorted(wrong)]
 
     def outside(self, options: Iterable[Any]) -> list[Problem]:
-        """Return which files outside the run, or parts of the package, are not as they were.
-
-        `options` are those of the audit. The package is compared where it is of the version that
-        measured.
-        """
-        content = self.content() or {"steps": {}, "package": {}}
-        entry = content["steps"].get(MEASURED, {"outside": {}, "portrayal": ""})
-        expected, actual = dict(entry["outside"]), self._outside(options)
-        if entry["portrayal"] == __version__:
-            expected |= content["package"]
-            actual |= package_digests()
+        """Return which files that options name, outside the run, are not as they were."""
+        expected = dict(self.steps().get(MEASURED, {"outside": {}})["outside"])
+        actual = self._outside(options)
         return [
             Problem(file, CHANGED if file in actual else MISSING)
             for file in sorted({*expected, *actual})
@@ -318,11 +293,11 @@ class Manifest:
             for folder in (f"{ANNOTATED}/*", f"{REFERENCE_ANNOTATED}/*", TOPICS, MEASURED):
                 for note in self.folder.glob(f"{folder}/{NOTE}"):
                     note.unlink()
-            write_atomically(self.path, _rendered({"steps": {}, "package": {}}).decode())
+            write_atomically(self.path, _rendered({"steps": {}}).decode())
             line = f"nothing vouches for {self.folder}: all but its texts is made anew"
             return [line] if has_run else []
         lines, closed = [], {*self.steps()}
-        for problem in self.problems(verify=True, strict=True):
+        for problem in self.problems(strict=True):
             file, step = problem.file, step_of(problem.file)
             if problem.what == UNLISTED and step and step not in closed:
                 continue  # an open step goes on with the parts that it has
@@ -386,7 +361,7 @@ class Manifest:
         from filelock import FileLock
 
         with FileLock(self.folder / f".{MANIFEST}.lock"):
-            content = self.content() or {"steps": {}, "package": {}}
+            content = self.content() or {"steps": {}}
             before = _rendered(content)
             yield content
             after = _rendered(content)
@@ -394,37 +369,20 @@ class Manifest:
                 write_atomically(self.path, after.decode())
 
 
-class _Seen:
-    """Digests of files as they were when this place's disk last showed them: a cache."""
+_DIGESTS: dict[tuple[Path, int, int, int, int], str] = {}
+"""Digests that this process took, by path, size, both times and inode of the file."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder, self._new = folder, False
-        self._known: dict[str, list[Any]] = {}
-        with suppress(OSError, ValueError, RecursionError):
-            digests = json.loads((folder / SEEN).read_bytes())
-            self._known = {name: list(row) for name, row in dict(digests).items()}
 
-    def digest(self, file: str, status: os.stat_result, trusted: str = "") -> str:
-        """Return the digest of a file: `trusted` where it was seen to have that and is as then."""
-        # Size, both times and inode: no ordinary change of a file leaves all four as they were
-        key = [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
-        if trusted and self._known.get(file) == [*key, trusted]:
-            return trusted
-        now = time.time_ns()
-        value = digest(self.folder / file)
-        # What was written a moment ago may be written again without a change of its time.
-        is_settled = max(status.st_mtime_ns, status.st_ctime_ns) + _SETTLED < now
-        row = [*key, value] if is_settled else []
-        self._new |= self._known.get(file, []) != row
-        self._known[file] = row
-        return value
-
-    def keep(self, names: Collection[str]) -> None:
-        """Write what was learnt, where the folder can be written."""
-        if self._new:
-            digests = {file: row for file, row in self._known.items() if file in names}
-            with suppress(OSError, PortrayalError), replacing(self.folder / SEEN) as temporary:
-                temporary.write_text(json.dumps(digests), encoding="utf-8")
+def _digest_as_is(path: Path, status: os.stat_result) -> str:
+    """Return the digest of a file, which is taken once a process unless the file changes."""
+    # No ordinary change of a file leaves size, both times and inode as they were
+    key = (path, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+    now = time.time_ns()
+    value = _DIGESTS.get(key) or digest(path)
+    # What was written a moment ago may be written again without a change of its time.
+    if max(status.st_mtime_ns, status.st_ctime_ns) + _SETTLED < now:
+        _DIGESTS[key] = value
+    return value
 
 
 def _can_go(problem: Problem) -> bool:
@@ -488,16 +446,3 @@ def files_named(options: Iterable[Any]) -> Iterator[Path]:
                 yield path
             elif len(path.parts) > 1 and path.is_dir():
                 yield from sorted(file for file in path.rglob("*") if file.is_file())
-
-
-@cache
-def package_digests() -> dict[str, str]:
-    """Return one digest for each part of the installed package that makes numbers."""
-    digests = {}
-    for part in _CODE:
-        folder = Path(str(files("portrayal").joinpath(part)))
-        # Byte code (`__pycache__`) differs from machine to machine.
-        paths = [p for p in sorted(folder.rglob("*")) if p.is_file() and p.parent.name[:2] != "__"]
-        lines = [f"{p.relative_to(folder).as_posix()} {digest(p)}" for p in paths]
-        digests[f"portrayal/{part}"] = hashlib.sha256("\n".join(lines).encode()).hexdigest()
-    return digests

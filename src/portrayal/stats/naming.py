@@ -127,35 +127,6 @@ def fair_naming(bearers: FloatArray, likelihood: FloatArray) -> FairNaming:
     return FairNaming(share, sd, skew, shrink, total / bearers.sum())
 
 
-def reads_subordination(
-    true: float, shrink: FloatArray, dominant: float | None = 1.0
-) -> FloatArray:
-    """Return what a true subordination ratio reads.
-
-    Parameters
-    ----------
-    true
-        Share among subordinate over share among dominant characters, by race itself.
-    shrink
-        Shrink factor of each race, shape (k,): of the population where `dominant` is given, of the
-        names at hand (both roles together) where it is None.
-    dominant
-        How many times as often as in that population the race is dominant. None: both roles
-        together, equally large, have the population's share; then dominant = 2 / (1 + true).
-
-    Examples
-    --------
-    >>> reads_subordination(2.0, np.array([0.2])).round(3).tolist()
-    [1.2]
-    >>> reads_subordination(2.0, np.array([0.2]), None).round(3).tolist()
-    [1.143]
-    """
-    if true < 0:
-        raise ValueError(f"a ratio is 0 or more; got {true!r}.")
-    base = 2.0 / (1.0 + true) if dominant is None else dominant
-    return (1.0 + shrink * (true * base - 1.0)) / (1.0 + shrink * (base - 1.0))
-
-
 def repetition(counts: FloatArray) -> float:
     """Return how much oftener two characters of one prompt share their name than those of two.
 

@@ -34,11 +34,8 @@ def _round(throttle, *, limited=False):
     asyncio.run(go())
 
 
-def test_it_doubles_until_limited_then_halves_then_grows_by_one_a_round():
-    throttle = Throttle(64)
-    assert throttle.limit == 8
-    _round(throttle)
-    assert throttle.limit == 16
+def test_it_halves_when_limited_then_grows_by_one_a_round():
+    throttle = Throttle(32)
     _round(throttle)
     assert throttle.limit == 32
     _round(throttle, limited=True)
@@ -115,14 +112,9 @@ def test_a_cancelled_wait_passes_its_place_on():
 def test_it_settles_near_what_the_endpoint_allows(serve, run, prompts):
     server = serve(limit=4, delay=0.005, retry_after=0)
     model = provider_of("openai:test", base_url=server.base_url)
-    snapshots = []
-    report = collect_texts(
-        run, prompts, model, 20, concurrency=64, retry=Retry(first_wait=0.01),
-        progress=snapshots.append,
-    )  # fmt: skip
+    report = collect_texts(run, prompts, model, 20, concurrency=64, retry=Retry(first_wait=0.01))
     assert report.outcomes == {"ok": 200}
     assert server.served["rate_limit"] < 150
-    assert snapshots[-1].limit <= 32
     assert server.peak <= 64
 
 

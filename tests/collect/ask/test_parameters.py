@@ -179,7 +179,6 @@ def test_parameters_versions_and_reasoning_stand_in_the_run(serve, run, prompts,
     report = collect(run, prompts, asking)
     assert report.usage == Usage(100, 200, 0, 120)
     assert report.cost == pytest.approx(500e-6)
-    assert "120 of 200 tokens out are reasoning" in report.summary
     assert "10 texts held reasoning, which was removed" in report.summary
     assert "answered by several models: m-2026-05-01 (9), m-2026-01-31 (1)" in report.summary
     assert {row["reasoning_tokens"] for row in rows(run)} == {12}

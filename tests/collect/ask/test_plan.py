@@ -17,7 +17,6 @@ from portrayal.collect.ask import (
     TryAgainError,
     provider_of,
 )
-from portrayal.collect.ask.loop import MovingRate
 from portrayal.collect.ask.provider import scrub
 from portrayal.collect.outcomes import outcome_of
 from portrayal.errors import OptionError
@@ -105,18 +104,6 @@ def test_progress_tells_rate_and_time_left(serve, run, prompts):
     assert last.seconds_left in (0.0, None)
     assert last.cost == pytest.approx(100 * (10 * 0.15 + 20 * 0.6) / 1e6)
     assert all(snapshot.in_flight <= 4 for snapshot in seen)
-
-
-def test_the_rate_is_of_the_last_half_minute():
-    now = [0.0]
-    rate = MovingRate(lambda: now[0])
-    assert rate.at(0) == 0
-    now[0] = 10
-    assert rate.at(100) == 10
-    now[0] = 60
-    assert rate.at(100) == 0
-    now[0] = 5  # a clock that goes back
-    assert rate.at(200) >= 0
 
 
 def test_the_door_is_complete():

@@ -232,17 +232,6 @@ def test_progress_says_what_it_tries_again(run, prompts):
     assert any(s.waits_for == "trying again after: odd:one: refused." for s in seen)
 
 
-def test_progress_says_that_an_address_is_being_reached(run, prompts):
-    class Slow(Odd):
-        async def check(self):
-            await asyncio.sleep(1.3)
-
-    seen = []
-    collect_texts(run, prompts, Slow(), progress=seen.append)
-    assert (seen[0].waits_for, seen[0].in_flight) == ("reaching for odd:one", 0)
-    assert seen[-1].waits_for == ""
-
-
 @pytest.mark.fault(
     "429 with an absurd Retry-After", "collecting stops with one line that says how long"
 )
@@ -311,27 +300,3 @@ def test_a_wait_that_makes_no_sense_is_ours(serve, run, prompts, asked):
 @pytest.mark.parametrize("wait", [float("inf"), float("nan"), -1.0, None])
 def test_no_error_carries_a_wait_that_makes_no_sense(wait):
     assert TryAgainError("rate_limit", "x", wait).retry_after is None
-
-
-def test_a_redirect_on_the_same_host_is_followed(serve, run, prompts):
-    server = serve(script=["redirect"])
-    server.elsewhere = server.root
-    model = provider_of("openai:m", base_url=server.base_url)
-    assert collect_texts(run, prompts[:1], model).outcomes == {"ok": 1}
-    assert server.requests == 2
-
-
-@pytest.mark.parametrize(
-    ("asked", "target", "elsewhere"),
-    [
-        ("https://a.example/v1", "https://a.example/v2", False),
-        ("https://a.example/v1", "https://a.example:443/v2", False),
-        ("http://a.example/v1", "https://a.example/v1", False),
-        ("https://a.example/v1", "http://a.example/v1", True),
-        ("https://a.example/v1", "https://b.example/v1", True),
-        ("https://a.example/v1", "https://a.example.b.example/v1", True),
-        ("http://a.example:8000/v1", "http://a.example:8001/v1", True),
-    ],
-)
-def test_where_another_host_begins(asked, target, elsewhere):
-    assert wire.is_elsewhere(asked, target) == elsewhere

@@ -59,7 +59,7 @@ def test_ctrl_c_finishes_what_is_in_flight(serve, run, prompts, rows):
 
     def press(progress):
         seen.append(progress)
-        if progress.done >= 30 and not progress.stopping:
+        if progress.done >= 30 and progress.waits_for != "stopping":
             signal.raise_signal(signal.SIGINT)
 
     model = provider_of("openai:test", base_url=server.base_url)

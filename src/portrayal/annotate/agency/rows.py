@@ -41,7 +41,7 @@ from portrayal.annotate.agency.masking import mask
 from portrayal.annotate.annotator import Annotation, Annotator
 from portrayal.annotate.llm import ModelReader, counted_words
 from portrayal.annotate.sentences import sentences, with_line_breaks
-from portrayal.collect.ask.asking import asking_of, check_settings
+from portrayal.collect.ask.asking import Asking, check_settings
 from portrayal.collect.ask.replies import Replies, kept_replies
 from portrayal.run.directory import Run
 from portrayal.run.manifest import ANSWERS
@@ -345,4 +345,4 @@ def classifying_of(spec: str, settings: Mapping[str, Any] | None = None) -> Clas
     if not model.startswith("server:"):
         # The address is that of a local server, not of a service
         own_settings.pop("base_url", None)
-    return Classifying(asking_of(model, own_settings, "a classifier"), spec=spec)
+    return Classifying(Asking(model, **own_settings), spec=spec)

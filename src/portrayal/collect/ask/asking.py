@@ -140,14 +140,6 @@ SETTINGS = tuple(
 """The fields of `Asking` that say how a model beside the one that writes is asked."""
 
 
-def asking_of(
-    model: str, settings: Mapping[str, Any] | None, whose: str, samples: int = 1
-) -> Asking:
-    """Return how a labeler or classifier is asked, refusing what is no setting of `whose`."""
-    check_settings(settings, whose)
-    return Asking(model, samples, **(settings or {}))
-
-
 def check_settings(settings: Mapping[str, Any] | None, whose: str) -> None:
     """Refuse what is none of `SETTINGS`."""
     for name in settings or {}:

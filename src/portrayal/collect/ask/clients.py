@@ -32,7 +32,6 @@ def _service(name: str, model: str, base_url: str | None, parameters: Parameters
         from pydantic_ai.models import infer_model
         from pydantic_ai.providers import infer_provider_class
 
-        from portrayal.collect.ask.batch.services import SERVICES
         from portrayal.collect.ask.remote import WHOLE, RemoteModel
 
         client: Any = infer_provider_class(name)
@@ -47,7 +46,7 @@ def _service(name: str, model: str, base_url: str | None, parameters: Parameters
         kind: Any = type(infer_model(spec, lambda _: provider))
         return kind(model, provider=provider, profile=WHOLE)
 
-    return RemoteModel(name, make, parameters, KEYS[name], _ONCE, SERVICES.get(name))
+    return RemoteModel(name, make, parameters, KEYS[name], _ONCE)
 
 
 openai = partial(_service, "openai")

@@ -187,11 +187,6 @@ class Collection:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    @property
-    def n_done(self) -> int:
-        """Requests with a row, the failed ones of this collection included."""
-        return self.plan.n_done
-
     def record(
         self,
         request: Request,

@@ -1,8 +1,7 @@
 """Limits: how many requests are in flight, how many a minute, and how often a failed one is tried.
 
-The number in flight starts low, grows by one with each answer until the endpoint first limits the
-rate, is halved then, and grows by one per round of answers after that (AIMD). A wait that the
-endpoint asked for holds for every request to it.
+The number in flight is halved when the endpoint limits the rate, and grows by one with each round
+of answers after that (AIMD). A wait that the endpoint asked for holds for every request to it.
 """
 
 import asyncio
@@ -19,7 +18,6 @@ from portrayal.validate import check_count
 
 Clock = Callable[[], float]
 
-_START = 8
 _LIMITED_TIMES = 10  # a rate limit says nothing against the request; it may try that much longer
 _BURST_SECONDS = 1.0
 _CHANCE = Random()  # noqa: S311 (spreads waits, keeps no secret)
@@ -77,7 +75,7 @@ class Throttle:
         clock: Clock = time.monotonic,
     ) -> None:
         self.concurrency = check_count("concurrency", concurrency, minimum=1)
-        self.limit = float(min(concurrency, _START))
+        self.limit = float(concurrency)
         self.in_flight = 0
         self._clock = clock
         for name, per_minute in (("rpm", rpm), ("tpm", tpm)):
@@ -88,7 +86,6 @@ class Throttle:
         self._tokens_each, self._n_answers = 500.0, 0
         self._paused_until = 0.0
         self._epoch = 0
-        self._limited = False
         self._left = asyncio.Event()
 
     def wait(self) -> float:
@@ -126,9 +123,7 @@ class Throttle:
             self._tokens_each += (tokens - self._tokens_each) / min(self._n_answers, 100)
             # A burst of answers "too many" is one message: halved once for all of them
             if epoch == self._epoch:
-                # Once the rate was limited, by one for each round of answers (AIMD).
-                grown = self.limit + (1.0 / self.limit if self._limited else 1.0)
-                self.limit = min(float(self.concurrency), grown)
+                self.limit = min(float(self.concurrency), self.limit + 1.0 / self.limit)
         self._left.set()
 
     def slow_down(self, epoch: int, retry_after: float | None) -> None:
@@ -137,7 +132,6 @@ class Throttle:
             self._paused_until = max(self._paused_until, self._clock() + retry_after)
         if epoch == self._epoch:
             self._epoch += 1
-            self._limited = True
             self.limit = max(1.0, self.limit / 2)
 
 

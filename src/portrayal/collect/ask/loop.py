@@ -27,24 +27,6 @@ from portrayal.shown import counted
 _BEAT_SECONDS = 0.2
 _GRACE_SECONDS = 5.0  # for what is in flight when nothing further can succeed
 _SILENT_SECONDS = 10.0
-_WINDOW_SECONDS = 30.0
-
-
-class MovingRate:
-    """Rows per second over a moving window of the monotonic clock."""
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._seen: deque[tuple[float, int]] = deque()
-
-    def at(self, n_rows: int) -> float:
-        """Return the rate, with `n_rows` rows now."""
-        now = self._clock()
-        self._seen.append((now, n_rows))
-        while len(self._seen) > 2 and now - self._seen[0][0] > _WINDOW_SECONDS:
-            self._seen.popleft()
-        then, before = self._seen[0]
-        return (n_rows - before) / (now - then) if now > then else 0.0
 
 
 @contextmanager
@@ -78,8 +60,8 @@ class Loop:
         Requests that someone has taken and that have no row yet.
     asked, tries
         As the report says.
-    open_batches, notes
-        As the report says; the batches keep them.
+    open_batches
+        As the report says; the batches keep it.
     stop
         Set when nothing further is to be asked.
     stopped
@@ -96,14 +78,14 @@ class Loop:
         self.requests: Iterator[Request] = iter(collection.plan)
         self.again: deque[Request] = deque()
         self.in_progress = self.asked = self.tries = self.open_batches = 0
-        self.notes: list[str] = []
         self.stop, self._abort = asyncio.Event(), asyncio.Event()
         self.stopped: Stopped = ""
         self.trouble = ""
         self._error: BaseException | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._in_flight: set[asyncio.Task[Any]] = set()
-        self._began, self._answered_at, self._rate = time.monotonic(), 0.0, MovingRate()
+        self._began, self._answered_at = time.monotonic(), 0.0
+        self._done_before = collection.plan.n_done
 
     def take(self) -> Request | None:
         """Return the next request, now in progress; None where none is left or affordable."""
@@ -268,13 +250,17 @@ class Loop:
         """Tell whoever wants to know where it stands."""
         if self.asking.progress is None:
             return
-        plan = self.collection.plan
-        silent = time.monotonic() - (self._answered_at or self._began)
+        plan, now = self.collection.plan, time.monotonic()
+        silent = now - (self._answered_at or self._began)
         waits_for = ""
         if self.trouble and (self.asking.batch or silent > 1 or not self._answered_at):
             waits_for = self.trouble
-        elif self.stop.is_set() or not plan.n_left:
+        elif self.stop.is_set():
+            waits_for = "stopping"
+        elif not plan.n_left:
             pass
+        elif (pause := self.throttle.wait()) > 1:
+            waits_for = f"waiting {pause:.0f} s"
         elif self.asking.batch:
             n = self.open_batches
             waits_for = f"{counted(n, 'batch', 'batches')} under way" if n else "handing in a batch"
@@ -287,13 +273,10 @@ class Loop:
                 done=plan.n_done,
                 total=len(plan),
                 outcomes=dict(self.collection.outcomes),
-                rate=self._rate.at(plan.n_done),
+                rate=(plan.n_done - self._done_before) / max(now - self._began, 1e-9),
                 usage=self.collection.usage,
                 cost=self._cost,
                 in_flight=self.open_batches or self.throttle.in_flight,
-                limit=int(self.throttle.limit),
-                waiting=self.throttle.wait(),
-                stopping=self.stop.is_set(),
                 waits_for=waits_for,
             )
         )
@@ -322,5 +305,4 @@ class Loop:
             cost=self._cost,
             stopped=self.stopped if self.collection.plan.n_left else "",
             open_batches=self.open_batches,
-            notes=tuple(self.notes),
         )

@@ -19,7 +19,6 @@ from pydantic_ai.messages import (
 from pydantic_ai.models import Model, ModelRequestParameters, create_async_httpx2_client
 from pydantic_ai.settings import ModelSettings
 
-from portrayal.collect.ask.batch.store import BatchService, no_batches
 from portrayal.collect.ask.budget import MOST_TOKENS
 from portrayal.collect.ask.provider import (
     RAW,
@@ -204,8 +203,6 @@ class RemoteModel:
         Environment variables of its keys.
     settings
         Further settings for every request, such as switched-off retries.
-    batches
-        Makes the batch service of this provider; None where it has none.
 
     Raises
     ------
@@ -220,9 +217,8 @@ class RemoteModel:
         parameters: Mapping[str, Any],
         variables: Sequence[str],
         settings: Mapping[str, Any] | None = None,
-        batches: "Callable[[RemoteModel], BatchService] | None" = None,
     ) -> None:
-        self._make, self._batches, self.variables = make, batches, tuple(variables)
+        self._make, self.variables = make, tuple(variables)
         self._http = watched(create_async_httpx2_client())
         self.model = make(self._http)
         self.name = f"{service}:{self.model.model_name}"
@@ -296,18 +292,6 @@ class RemoteModel:
             stack, self._open = self._open, None
             self._opening = asyncio.Lock()  # the next loop's
             await stack.aclose()
-
-    def batches(self) -> BatchService:
-        """Return the batch service behind this provider.
-
-        Raises
-        ------
-        OptionError
-            When there is none, or it would ignore a parameter.
-        """
-        if self._batches is None:
-            raise no_batches(self.name)
-        return self._batches(self)
 
     def request(self, prompt: str, system: str = "") -> ModelRequest:
         """Return one user message, after the system prompts of the run and of the prompt."""

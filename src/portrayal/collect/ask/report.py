@@ -20,15 +20,11 @@ class AskProgress:
     outcomes
         Rows by outcome.
     rate
-        Rows per second over the last half minute.
+        Rows per second since the collection began.
     usage, cost
         Tokens and US dollars so far in this run; the cost is None where the price is unknown.
-    in_flight, limit
-        Requests in flight, and how many may be.
-    waiting
-        Seconds until the endpoint or the given limits allow another request.
-    stopping
-        Whether only requests in flight are finished.
+    in_flight
+        Requests in flight, or batches under way.
     waits_for
         What it waits for where no answer comes, in a few words; "" where answers come.
     """
@@ -40,9 +36,6 @@ class AskProgress:
     usage: Usage
     cost: float | None
     in_flight: int
-    limit: int
-    waiting: float
-    stopping: bool
     waits_for: str = ""
 
     @property
@@ -88,8 +81,6 @@ class CollectReport:
         Answers of this model in this run that came with reasoning, which is no part of their text.
     open_batches
         Batches still under way; the same call continues with them.
-    notes
-        What else a person should know, such as a batch that was made twice.
     """
 
     model: str
@@ -107,7 +98,6 @@ class CollectReport:
     n_reasoned: int = 0
     damaged: int = 0
     open_batches: int = 0
-    notes: tuple[str, ...] = ()
 
     @property
     def n_answered(self) -> int:
@@ -138,8 +128,6 @@ class CollectReport:
         elif self.open_batches:
             n = counted(self.open_batches, "batch", "batches")
             parts.append(f"{n} under way, the same command continues")
-        if note := self.usage.reasoned:
-            parts.append(note)
         if self.n_reasoned:
             parts.append(f"{counted(self.n_reasoned, 'text')} held reasoning, which was removed")
         if len(self.versions) > 1:
@@ -154,7 +142,7 @@ class CollectReport:
         if self.damaged:
             n = counted(self.damaged, "damaged line")
             parts.append(f"set aside from the journal: {n} ({DAMAGED})")
-        return "; ".join([*parts, *self.notes])
+        return "; ".join(parts)
 
 
 def most_frequent(reasons: Mapping[str, int], most: int = 3) -> str:

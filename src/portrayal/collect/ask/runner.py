@@ -3,16 +3,12 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any, cast
 
 import portrayal.registry as registry
 from portrayal.collect.ask.asking import Asking, prompts_of
-from portrayal.collect.ask.batch.store import (
-    FOLDER,
-    BatchService,
-    Submission,
-    Submissions,
-    service_of,
-)
+from portrayal.collect.ask.batch import BATCHED
+from portrayal.collect.ask.batch.store import FOLDER, Submission, Submissions
 from portrayal.collect.ask.batch.watching import Batches
 from portrayal.collect.ask.budget import Budget, Meter, estimate_cost, price_to_pay
 from portrayal.collect.ask.collection import Collection
@@ -27,7 +23,8 @@ from portrayal.run.directory import Run
 from portrayal.run.manifest import TEXTS
 from portrayal.types import Say
 
-_REACH_SECONDS = 0.5
+if TYPE_CHECKING:
+    from portrayal.collect.ask.batch.services import BatchService
 
 
 def collect(
@@ -89,7 +86,7 @@ def collect(
 
     async def ask() -> CollectReport:
         try:
-            service = service_of(provider) if asking.batch else None
+            service = _batches_of(provider) if asking.batch else None
             collection = Collection(run, prompts, provider, asking.samples, study, mark, shard_rows)
             try:
                 report = await _collect(collection, asking, provider, service, answer_tokens)
@@ -114,11 +111,23 @@ def collect(
     return report
 
 
+def _batches_of(provider: Provider) -> "BatchService":
+    service = provider.name.partition(":")[0]
+    if service not in BATCHED:
+        raise OptionError(
+            f"{provider.name} has no batch API at this address. Collect without batches."
+        )
+    # Imported here, as it loads the clients of these services
+    from portrayal.collect.ask.batch.services import SERVICES
+
+    return SERVICES[service](cast("Any", provider))
+
+
 async def _collect(
     collection: Collection,
     asking: Asking,
     provider: Provider,
-    service: BatchService | None,
+    service: "BatchService | None",
     answer_tokens: int | None,
 ) -> Callable[[], CollectReport]:
     """Ask what a collection lacks; return what reports on it once it is closed."""
@@ -132,12 +141,7 @@ async def _collect(
     # Nothing is asked where nothing answers; a provider without an address needs no check.
     check = getattr(provider, "check", None)
     if plan.n_left and check is not None:
-        checking = asyncio.create_task(check())
-        loop.trouble = f"reaching for {provider.name}"
-        while not (await asyncio.wait([checking], timeout=_REACH_SECONDS))[0]:
-            loop.say()
-        await checking
-        loop.trouble = ""
+        await check()
     door: Batches | Workers = Workers(loop, provider)
     if service is not None:
         store = Submissions(collection.run.path / FOLDER)

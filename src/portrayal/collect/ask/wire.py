@@ -1,18 +1,15 @@
 """The wire: what is looked at of every response before a client reads it.
 
 A client that cannot read an answer raises, and what the answer cost is lost with it. So the body is
-kept until it is read. A redirect to another host is not followed: clients take the key along in a
-header of their own.
+kept until it is read. No redirect is followed: clients take the key along in a header of their own.
 """
 
 import json
 import math
-import zlib
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from types import NoneType
 from typing import Any, TypeVar
 from urllib.parse import urljoin, urlsplit
 
@@ -22,16 +19,10 @@ from portrayal.collect.sources import most_unpacked
 Client = TypeVar("Client", bound=Any)
 _LONGEST = 120
 _PATIENCE = 5.0
-_PORTS = {"http": 80, "https": 443}
 _INPUT = ("prompt_tokens", "input_tokens", "promptTokenCount")
 _OUTPUT = ("completion_tokens", "output_tokens", "candidatesTokenCount")
 _BESIDE_INPUT = ("cache_creation_input_tokens", "cache_read_input_tokens")
 _BESIDE_OUTPUT = ("thoughtsTokenCount",)
-_EVENTS = ("data:", "event:", ":")
-_KINDS = {
-    **{dict: "an object", list: "an array", str: "a text", bool: "a truth value"},
-    **{int: "a number", float: "a number"},
-}
 
 
 @dataclass(slots=True)
@@ -45,9 +36,9 @@ class LastResponse:
     status, body
         Of the response; None while it has not come whole.
     elsewhere
-        Where it was redirected to, if that is another host.
+        Where it was redirected to.
     too_large
-        What is wrong with a body that unpacks to more than is allowed.
+        What is wrong with a body that is not read.
     """
 
     timeout: float | None = None
@@ -81,48 +72,34 @@ class _ElsewhereError(Exception):
     """A redirect that is not followed."""
 
 
-class _TooLargeError(Exception):
-    """A body that unpacks to more than is allowed, or is packed in a way that has no bound."""
+class _RefusedBodyError(Exception):
+    """A body that is larger than allowed, or packed."""
 
 
 BOUND = "PORTRAYAL_MOST_ANSWER"
-"""Environment variable: how many bytes one answer may unpack to, such as 100MB."""
+"""Environment variable: how many bytes one answer may have, such as 100MB."""
 _USUAL, _RESULTS = "32MB", 64
 """Bytes of one answer at most; a file of results of a batch may have so many times as many."""
-_ENCODINGS = ("gzip", "x-gzip", "deflate")
-"""What zlib unpacks up to a bound; others are not asked for."""
-
-
-def unpacked(body: bytes, most: int) -> bytes:
-    """Return what gzip or deflate unpacks to, of which no more than a byte beyond `most`."""
-    try:
-        return zlib.decompressobj(zlib.MAX_WBITS | 32).decompress(body, most + 1)
-    except zlib.error:  # "deflate" without its header
-        return zlib.decompressobj(-zlib.MAX_WBITS).decompress(body, most + 1)
 
 
 async def _read_bounded(response: Any, most: int) -> bytes:
-    """Return the body of a response, unpacked; nothing is unpacked beyond `most` bytes."""
-    names = response.headers.get("content-encoding", "").lower().split(",")
-    encodings = [name.strip() for name in names if name.strip() not in ("", "identity")]
-    if unknown := [name for name in encodings if name not in _ENCODINGS]:
-        raise _TooLargeError(f"an answer packed as {unknown[0]}, which was not asked for")
-    too_large = f"an answer of more than {most:,} bytes after unpacking ({BOUND} sets the bound)"
-    packed = bytearray()
+    """Return the body of a response of at most `most` bytes, which is not packed."""
+    packing = response.headers.get("content-encoding", "identity")
+    if packing != "identity":
+        # A few bytes may unpack to any number
+        raise _RefusedBodyError(f"an answer packed as {packing}, which was not asked for")
+    body = bytearray()
     async for piece in response.stream:
-        packed += piece
-        if len(packed) > most:
-            raise _TooLargeError(too_large)
-    body = bytes(packed)
-    for _ in encodings:
-        body = unpacked(body, most)
+        body += piece
         if len(body) > most:
-            raise _TooLargeError(too_large)
-    return body
+            raise _RefusedBodyError(
+                f"an answer of more than {most:,} bytes ({BOUND} sets the bound)"
+            )
+    return bytes(body)
 
 
 def _put_back(response: Any, body: bytes) -> None:
-    """Let a client read `body` as what came, without packing."""
+    """Let a client read `body` as what came."""
     from httpx2 import AsyncByteStream
 
     class Body(AsyncByteStream):
@@ -131,28 +108,8 @@ def _put_back(response: Any, body: bytes) -> None:
         async def __aiter__(self) -> AsyncIterator[bytes]:
             yield body
 
-    # They are of the body as it came, packed.
-    for name in ("content-encoding", "content-length"):
-        response.headers.pop(name, None)
+    response.headers.pop("content-length", None)  # of the body as it came
     response.stream = Body()
-
-
-def is_elsewhere(source: str, target: str) -> bool:
-    """Whether a redirect leads to another host, another port, or away from encryption.
-
-    Examples
-    --------
-    >>> is_elsewhere("http://a.example/v1", "https://a.example/v1")
-    False
-    >>> is_elsewhere("https://a.example/v1", "http://a.example/v1")
-    True
-    """
-    start, end = urlsplit(source), urlsplit(target)
-    if start.hostname != end.hostname:
-        return True
-    ports = [url.port or _PORTS.get(url.scheme) for url in (start, end)]
-    upgraded = (start.scheme, end.scheme, ports) == ("http", "https", [80, 443])
-    return not upgraded and (start.scheme != end.scheme or ports[0] != ports[1])
 
 
 def watched(client: Client) -> Client:
@@ -160,8 +117,7 @@ def watched(client: Client) -> Client:
 
     async def on_request(request: Any) -> None:
         timeout = _SEEN.get(LastResponse()).timeout
-        # What can be unpacked here, up to a bound.
-        request.headers["accept-encoding"] = "gzip, deflate"
+        request.headers["accept-encoding"] = "identity"
         limits = request.extensions.get("timeout")
         if timeout is not None and limits is not None:
             request.extensions["timeout"] = {**limits, "read": timeout}
@@ -169,16 +125,13 @@ def watched(client: Client) -> Client:
     async def on_response(response: Any) -> None:
         last = _SEEN.get(LastResponse())
         if response.has_redirect_location:
-            target = urljoin(str(response.url), response.headers["location"])
-            if is_elsewhere(str(response.url), target):
-                last.elsewhere = target
-                raise _ElsewhereError("redirected to another host")
-            return
+            last.elsewhere = urljoin(str(response.url), response.headers["location"])
+            raise _ElsewhereError("redirected")
         last.status, last.body = response.status_code, None
         most = most_unpacked(BOUND, _USUAL) * (_RESULTS if last.timeout else 1)
         try:
             body = await _read_bounded(response, most)
-        except (_TooLargeError, zlib.error) as error:
+        except _RefusedBodyError as error:
             last.too_large = str(error)
             raise
         finally:
@@ -193,11 +146,11 @@ def watched(client: Client) -> Client:
 
 
 def redirected(name: str, target: str) -> StopError:
-    """Return the error of an endpoint that redirects to another host."""
+    """Return the error of an endpoint that redirects, as to another host."""
     parts = urlsplit(target)
     return StopError(
-        f"{name}: the address redirects to another host, {parts.scheme}://{parts.netloc}, where "
-        "the key was not sent. If that is the right one, give it with --base-url."
+        f"{name}: the address redirects to {parts.scheme}://{parts.netloc}{parts.path}, where the "
+        "key was not sent. If that is the right one, give it with --base-url."
     )
 
 
@@ -272,16 +225,12 @@ def with_whole_usage(body: bytes) -> bytes:
 
 def error_in(body: bytes | None) -> bool:
     """Whether an answer came with an error beside it, as of a service behind the one asked."""
-    value = next(iter(_values(body)), None) if b'"error"' in (body or b"") else None
-    return isinstance(value, dict) and bool(value.get("error"))
+    return b'"error"' in (body or b"") and bool(_object_in(body).get("error"))
 
 
-def usage_in(body: bytes | str | None) -> Usage:
+def usage_in(body: bytes | None) -> Usage:
     """Return the tokens that a body reports, in the words of any service; 0 where it does not."""
-    values = [value for one in _values(body) for value in (one if isinstance(one, list) else [one])]
-    # Of a stream the last event that tells usage tells all of it.
-    usages = (_usage_of(value) for value in reversed(values) if isinstance(value, dict))
-    return next((usage for usage in usages if usage != Usage()), Usage())
+    return _usage_of(_object_in(body))
 
 
 def _usage_of(value: Mapping[str, Any]) -> Usage:
@@ -303,29 +252,20 @@ def _usage_of(value: Mapping[str, Any]) -> Usage:
     )
 
 
-def _values(body: bytes | str | None) -> list[Any]:
-    """The JSON values of a body: one, or those of a stream of events."""
-    text = body.decode("utf-8", "replace") if isinstance(body, bytes) else body or ""
-    lines = [text]
-    if text.lstrip().startswith(_EVENTS):
-        lines = [line[5:] for line in text.splitlines() if line.startswith("data:")]
-    values = []
-    for line in lines:
-        try:
-            values.append(json.loads(line))
-        except (ValueError, RecursionError):
-            continue
-    return values
+def _object_in(body: bytes | None) -> dict[str, Any]:
+    """The JSON object that a body is; empty where it is none."""
+    try:
+        value = json.loads((body or b"").decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 def is_filtered(body: bytes | None) -> bool:
     """Whether a body that a client could not read says that a content filter stopped the answer."""
-    for value in _values(body):
-        choices = value.get("choices") if isinstance(value, dict) else None
-        first = choices[0] if isinstance(choices, list) and choices else None
-        if isinstance(first, dict) and first.get("finish_reason") == "content_filter":
-            return True
-    return False
+    choices = _object_in(body).get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    return isinstance(first, dict) and first.get("finish_reason") == "content_filter"
 
 
 def wrong_with(body: bytes | None) -> str:
@@ -335,34 +275,11 @@ def wrong_with(body: bytes | None) -> str:
         return "an empty body"
     if text[0] == "<":
         return "a page of HTML or XML in place of an answer"
-    if text.startswith(_EVENTS):
-        return "a stream of events, which was not asked for"
-    values = _values(body)
-    if not values:
-        return "no JSON, or JSON that is cut off"
-    return _misshaped(values[0])
-
-
-def _misshaped(value: Any) -> str:
-    """What is unlike OpenAI's chat completions in a JSON value, from the outside in."""
-    if not isinstance(value, dict):
-        return f"{_KINDS.get(type(value), 'null')} in place of an answer"
-    if error := value.get("error"):
+    answer = _object_in(body)
+    if error := answer.get("error"):
         cause = error.get("message") or error.get("code") if isinstance(error, dict) else error
         words = " ".join(str(cause).split())[:_LONGEST].rstrip(".")
         return f"an error with the status of an answer: {words}"
-    if "choices" not in value:
-        return "an object without an answer in it"
-    steps: tuple[tuple[Any, str, Any], ...] = (
-        ("choices", "choices that are", list),
-        (0, "a choice that is", dict),
-        ("message", "a message that is", dict),
-        ("content", "content that is", (str, list, NoneType)),
-    )
-    for key, words, kinds in steps:
-        if value == []:
-            return "an answer without choices"
-        value = value.get(key) if isinstance(value, dict) else value[0]
-        if not isinstance(value, kinds):
-            return f"{words} {_KINDS.get(type(value), 'null')}"
-    return "an answer whose fields are not as promised"
+    if answer.get("choices") == []:
+        return "an answer without choices"
+    return "no answer in the service's form of JSON"

@@ -20,7 +20,6 @@ from portrayal.stats.naming import (
     FairShares,
     fair_naming,
     infer_fair_shares,
-    reads_subordination,
     repetition_of,
 )
 from portrayal.types import FloatArray
@@ -160,7 +159,8 @@ def ratio_details(tally: Tally, stratum: Stratum, roles: tuple[int, ...]) -> lis
     hand, borne = _naming_at_hand(tally, counted), _borne_mostly(tally, counted).tolist()
     if hand is None:
         return [{} for _ in tally.races]
-    reads = reads_subordination(2.0, hand.shrink, None)
+    # Of equally large roles, which together have the share of the names at hand
+    reads = (1.0 + hand.shrink / 3.0) / (1.0 - hand.shrink / 3.0)
     columns = zip(borne, hand.shrink.tolist(), reads.tolist(), strict=True)
     return [
         {BORNE_MOSTLY: people, "r0": 1.0, "shrink": shrink, "reads_2": read}

@@ -395,21 +395,6 @@ def test_two_unnamed_batches_of_the_same_size_are_told_apart(tmp_path):
     assert len(server.jobs) == 2
 
 
-def test_a_batch_that_was_made_twice_is_used_once(tmp_path):
-    with BatchServer(looks=3) as server:
-        collect(tmp_path, "openai", server, wait=0)
-        store = Submissions(tmp_path / "batches")
-        (one,) = store.all()
-        store.save(one, state="intended", batch_id="")
-        job = server.jobs["batch_0"]
-        server.create("openai", job.requests, job.mark, job.file)
-        report = collect(tmp_path, "openai", server)
-    assert report.complete
-    assert "batch_1" in report.notes[0]
-    assert server.jobs["batch_1"].cancelling
-    check_whole(tmp_path)
-
-
 def test_importing_the_door_of_batches_loads_no_client():
     code = (
         "import sys, portrayal.collect.ask.runner; "

@@ -89,7 +89,7 @@ def test_a_batch_is_handed_to_no_host_that_the_service_redirects_to(run, prompts
     with OpenAIServer(faults={"redirect": 1.0}) as server, OpenAIServer() as other:
         server.elsewhere = other.root
         given = provider_of("openai:gpt-test", base_url=server.base_url)
-        with pytest.raises(StopError, match="redirects to another host"):
+        with pytest.raises(StopError, match="the address redirects to"):
             collect_texts(run, prompts, given, **BATCH)
         assert other.heads == []
 

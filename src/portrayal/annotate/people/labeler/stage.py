@@ -24,7 +24,7 @@ from portrayal.annotate.people.labeler.answer import (
 from portrayal.annotate.people.reader.rows import READER
 from portrayal.annotate.people.shared.model import People, Roles
 from portrayal.annotate.people.stories.rows import PEOPLE, people_columns
-from portrayal.collect.ask.asking import asking_of, check_settings
+from portrayal.collect.ask.asking import Asking, check_settings
 from portrayal.errors import DataError, OptionError
 from portrayal.run.directory import Run
 from portrayal.run.files import read_parquet, write_parquet
@@ -326,4 +326,4 @@ def labelling_of(
             "the labeler 'llm' asks a model, and none was named: give SERVICE:MODEL, such "
             "as openai:gpt-5-mini (--labeler-model in an audit, else --model; labeler_model=)."
         )
-    return Labelling(asking_of(model, settings, "a labeler", samples))
+    return Labelling(Asking(model, samples, **(settings or {})))

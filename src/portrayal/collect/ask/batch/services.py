@@ -5,7 +5,7 @@ again and reading its results are each service's, because only there can a batch
 """
 
 import json
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, Self
@@ -20,14 +20,7 @@ from pydantic_ai.models.batch import (
     EncodedBatchRequest,
 )
 
-from portrayal.collect.ask.batch.store import (
-    BatchService,
-    NotRunError,
-    RefusedError,
-    Result,
-    Submission,
-    no_batches,
-)
+from portrayal.collect.ask.batch.store import NotRunError, RefusedError, Result, Submission
 from portrayal.collect.ask.limits import TIMEOUT
 from portrayal.collect.ask.provider import RejectedError, StopError, TryAgainError, scrub
 from portrayal.collect.ask.remote import RemoteModel, trouble_of
@@ -77,7 +70,10 @@ def sort_error(
 
 
 class RemoteBatches:
-    """A `BatchService` over a model of pydantic-ai; a service adds how to create, find and read.
+    """Batches over a model of pydantic-ai; a service adds how to create, find and read.
+
+    An asynchronous context manager around its connections. Every verb raises `TryAgainError` where
+    another try may help and `StopError` where none will.
 
     Parameters
     ----------
@@ -86,13 +82,17 @@ class RemoteBatches:
 
     Attributes
     ----------
+    name
+        That of the provider.
+    max_requests, max_bytes
+        Most that one batch holds; 0 or None where there is no limit.
     ignores
         Parameters that this batch API would ignore, beside those that its model does.
 
     Raises
     ------
     OptionError
-        When this model has no batch API, or its batch API would ignore a parameter.
+        When its batch API would ignore a parameter.
     """
 
     ignores: tuple[str, ...] = ()
@@ -100,8 +100,6 @@ class RemoteBatches:
     def __init__(self, provider: RemoteModel) -> None:
         self.name, self._remote = provider.name, provider
         self._model: Model[Any] = self._batching(provider.model)
-        if self._model.batch_max_requests is None:
-            raise no_batches(self.name)
         unsupported = {*self._model.unsupported_settings, *self.ignores}
         if ignored := sorted(set(provider.parameters) & unsupported):
             raise OptionError(
@@ -134,7 +132,11 @@ class RemoteBatches:
         return self._model.batch_request_size(request)
 
     async def create(self, requests: Sequence[EncodedBatchRequest], mark: str) -> str:
-        """Create a batch, without retrying, and return its id; each custom id ends with `mark`."""
+        """Create a batch, without retrying, and return its id; each custom id ends with `mark`.
+
+        `TryAgainError` of kind "rate_limit" says that nothing was created, of another kind that
+        this is unknown.
+        """
         del mark
         with self._sorted("creating a batch"):
             batch: Batch = await self._model.batch_create(requests)
@@ -147,7 +149,10 @@ class RemoteBatches:
             return await self._model.batch_status(handle)
 
     async def results(self, batch: Batch, *, lenient: bool = False) -> list[tuple[str, Result]]:
-        """Return (custom id, result) of an ended batch; see `BatchService.results`."""
+        """Return (custom id, result) of an ended batch, in any order; what did not run may lack.
+
+        A line that cannot be read raises `TryAgainError`, or is left out when `lenient`.
+        """
         with self._sorted("reading results"):
             raw = await self._results(batch, lenient)
         read: list[tuple[str, Result]] = []
@@ -174,14 +179,8 @@ class RemoteBatches:
         return results
 
     def was_cancelled(self, batch: Batch) -> bool:
-        """Whether an ended batch was cancelled; see `BatchService.was_cancelled`."""
+        """Whether an ended batch was cancelled, so that what it lacks was not to be run."""
         return (batch.provider_details or {}).get("status") == "cancelled"
-
-    async def cancel(self, submission: Submission) -> None:
-        """Ask for the end of a batch; what it has answered by then can still be taken."""
-        handle = await self._handle(submission)
-        with self._sorted("cancelling a batch"):
-            await self._model.batch_cancel(handle)
 
     async def _handle(self, submission: Submission) -> Batch:
         if not self._group:  # what pydantic-ai compares, so that a batch meets its own endpoint
@@ -349,7 +348,8 @@ class AnthropicBatches(RemoteBatches):
             return (sure or matches)[::-1]
 
 
-SERVICES: Mapping[str, Callable[[RemoteModel], BatchService]] = {
+BatchService = OpenAIBatches | AnthropicBatches
+SERVICES: Mapping[str, type[BatchService]] = {
     "openai": OpenAIBatches,
     "anthropic": AnthropicBatches,
 }

@@ -14,14 +14,11 @@ import asyncio
 import math
 import time
 from collections import Counter, defaultdict
-from contextlib import suppress
-from dataclasses import replace
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from portrayal.collect.ask.batch.store import (
     BatchItem,
-    BatchService,
     NotRunError,
     RefusedError,
     Result,
@@ -36,6 +33,8 @@ from portrayal.records import Prompt
 
 if TYPE_CHECKING:
     from pydantic_ai.models.batch import EncodedBatchRequest
+
+    from portrayal.collect.ask.batch.services import BatchService
 
 _FAILURES = 8  # of one call in a row, after which it is given up
 _NO_RESULT = TryAgainError("server", "the batch ended without a result for this request.")
@@ -53,7 +52,7 @@ class Batches:
     """
 
     def __init__(
-        self, loop: Loop, service: BatchService, store: Submissions, wait: float | None
+        self, loop: Loop, service: "BatchService", store: Submissions, wait: float | None
     ) -> None:
         self._loop, self._service, self._store = loop, service, store
         self._wait, self._end = math.inf if wait is None else wait, math.inf
@@ -192,18 +191,8 @@ class Batches:
                 skip = {other.batch_id for other in siblings} - unsure_ids | set(one.not_ours)
                 matches = await self._service.find(one, frozenset(skip))
                 if matches:
-                    (batch_id, sure), *copies = sorted(
-                        matches, key=lambda it: (not it[1], it[0] in unsure_ids)
-                    )
-                    one = self._save(one, state="submitted", batch_id=batch_id, sure=sure)
-            if matches:
-                for copy_id in (name for name, other_sure in copies if sure and other_sure):
-                    with suppress(StopError):  # it has ended
-                        await self._service.cancel(replace(one, batch_id=copy_id))
-                    self._loop.notes.append(
-                        f"batch {copy_id} doubled {batch_id} and was cancelled."
-                    )
-                return one
+                    batch_id, sure = min(matches, key=lambda it: (not it[1], it[0] in unsure_ids))
+                    return self._save(one, state="submitted", batch_id=batch_id, sure=sure)
             if not (last or await self._loop.pause(self._loop.retry.settle_seconds)):
                 return one
         one = self._save(one, state="void")

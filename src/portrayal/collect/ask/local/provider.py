@@ -52,8 +52,6 @@ class LocalProvider:
         `seed`, and `system` (a system prompt).
     batch_size
         Most prompts in one `generate` call; halved for good when memory runs out.
-    device, dtype
-        Where it runs, and in which type: "auto", or PyTorch's names.
 
     Raises
     ------
@@ -69,8 +67,6 @@ class LocalProvider:
         parameters: Mapping[str, Any] | None = None,
         *,
         batch_size: int = 16,
-        device: str = "auto",
-        dtype: str = "auto",
     ) -> None:
         if find_spec("torch") is None or find_spec("transformers") is None:
             raise missing_extra(PURPOSE, EXTRA)
@@ -82,7 +78,7 @@ class LocalProvider:
         self.parameters: Mapping[str, Any] = {**settings, **narrow}
         self._size = check_count("batch_size", batch_size, minimum=1)
         check_seed(settings["seed"])
-        self._path, self._options = path, {"device": device, "dtype": dtype}
+        self._path = path
         self._model: LocalModel | None = None
         self._gather = Gatherer(self._answer, size=batch_size, window=_WINDOW)
 
@@ -95,7 +91,7 @@ class LocalProvider:
                 title="the local model",
                 purpose=PURPOSE,
                 extra=EXTRA,
-                **self._options,
+                dtype="auto",
             )
         except DataError as error:
             raise StopError(str(error)) from error
@@ -178,7 +174,7 @@ class LocalProvider:
         except Exception as error:  # a chat template or a device that fails, fails for all
             raise StopError(
                 f"{self.name}: the model failed ({type(error).__name__}: {error}). "
-                "Try another device or dtype, or another model."
+                "Try another model."
             ) from error
         return [results[index] for index in range(len(questions))]
 
