@@ -175,8 +175,8 @@ def test_documentation_and_exports_name_the_groups(
     card = (tmp_path / "card.md").read_text(encoding="utf-8")
     assert "People of the Sun" in card
     assert "against village-2020" in card
-    inside("report", village / "after", "--format", "md", "--out", "report.md").ok()
-    assert "People of the Sun" in (tmp_path / "report.md").read_text(encoding="utf-8")
+    inside("report", village / "after", "--out", "report.html").ok()
+    assert "People of the Sun" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
 def test_the_report_names_groups_sources_and_baselines_and_draws_shares(
