@@ -139,19 +139,19 @@ def options_of(record: type) -> dict[str, Option]:
 
 
 def check_known(
-    name: str, known: Iterable[str], whose: str, listed: Iterable[str] | None = None
+    name: str, options: Iterable[str], whose: str, offered: Iterable[str] | None = None
 ) -> None:
-    """Refuse a name that is no option of `whose`; say the nearest, and those `listed` (or all).
+    """Refuse a name that is no option of `whose`; say the nearest, and those `offered` (or all).
 
     >>> check_known("lvel", ["level", "seed"], "news")
     Traceback (most recent call last):
     portrayal.errors.OptionError: news has no option 'lvel'. Did you mean 'level'? Its options: ...
     """
-    known = tuple(known)  # it may be an iterator, and is gone through twice
-    if name not in known:
-        near = get_close_matches(name, known, 1)
+    options = tuple(options)  # it may be an iterator, and is gone through twice
+    if name not in options:
+        near = get_close_matches(name, options, 1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
-        names = ", ".join(known if listed is None else listed)
+        names = ", ".join(options if offered is None else offered)
         raise OptionError(f"{whose} has no option {name!r}.{hint} Its options: {names}.")
 
 

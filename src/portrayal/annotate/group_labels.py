@@ -351,8 +351,12 @@ class GroupLabelling(ModelReader):
 
 def group_labels_sentence(run: Run, annotator: str) -> str | None:
     """Return who labelled groups in a run and what the answers came to; None where nobody did."""
-    asked = asked_of(run, annotator)
-    return f"{asked['model']} labelled {'; '.join(_counted(asked['said']))}" if asked else None
+    labelling = asked_of(run, annotator)
+    return (
+        f"{labelling['model']} labelled {'; '.join(_counted(labelling['said']))}"
+        if labelling
+        else None
+    )
 
 
 def _called(row: Mapping[str, Any], roles: Mapping[str, str]) -> list[str | None]:

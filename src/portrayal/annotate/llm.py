@@ -187,12 +187,12 @@ class ModelReader:
 
         `answers` is what the answers were read as: others make another annotation.
         """
-        asked = {**self.marks, "digest": fingerprint(answers=answers), **facts}
-        return replace(annotation, settings={**annotation.settings, "asked": asked})
+        question = {**self.marks, "digest": fingerprint(answers=answers), **facts}
+        return replace(annotation, settings={**annotation.settings, "asked": question})
 
 
 def asked_of(run: Run, annotator: str) -> dict[str, Any]:
     """Return what a run notes of the model whose answers the rows of an annotator rest on."""
     settings = run.annotations(annotator).note().get("settings") or {}
-    asked: dict[str, Any] = settings.get("asked", {})
-    return asked
+    question: dict[str, Any] = settings.get("asked", {})
+    return question

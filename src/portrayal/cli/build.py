@@ -152,8 +152,8 @@ def labels(
     for name, kappa in (("kappa_all", merged.kappa_all), ("kappa_kept", merged.kappa_kept)):
         bounds = {end: getattr(kappa.interval, end, None) for end in ("low", "high")}
         counts = {"n_entries": kappa.n_items, "n_raters": len(kappa.raters)}
-        why = kappa.undefined or kappa.no_interval
-        facts[name] = {"value": kappa.value, **bounds, **counts, "why": why}
+        reason = kappa.undefined or kappa.no_interval
+        facts[name] = {"value": kappa.value, **bounds, **counts, "why": reason}
     after = f"portrayal build split --out {out}"
     # Raters differ somewhere: the next step is a third one's sheet, not the split
     if merged.undecided:

@@ -234,10 +234,10 @@ def model(
         model_name, samples = settings.pop("model"), settings.pop("samples", 3)
         labelling = labelling_of("llm", model_name, samples, settings)
         assert labelling is not None
-        asked = labelling.answered(run, Annotation(labelling.annotators[0]), tell)
-        annotate_run(run, asked.name, settings=asked.settings)
+        annotation = labelling.answered(run, Annotation(labelling.annotators[0]), tell)
+        annotate_run(run, annotation.name, settings=annotation.settings)
     if format == "json":
-        facts = {"annotator": asked.name, **labelling_of_run(run, asked.name)}
+        facts = {"annotator": annotation.name, **labelling_of_run(run, annotation.name)}
         show.as_json({"run": str(given), **facts})
         return
     more = f"--labeler llm --labeler-model {model_name} --set labeler_samples={samples}"

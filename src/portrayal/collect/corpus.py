@@ -62,8 +62,10 @@ def read_plain(path: Tabular, columns: Iterable[str] = ()) -> Iterator[PlainText
         yield PlainText(path.name, _whole(path))
         return
     source = open_source(path)
-    fields, there = ("text", "text_id"), source.columns
-    mapping = find_columns(fields, there, columns=mapped, needed=("text",), file=source.name)
+    fields, columns_there = ("text", "text_id"), source.columns
+    mapping = find_columns(
+        fields, columns_there, columns=mapped, needed=("text",), file=source.name
+    )
     for number, row in enumerate(source.rows(), 1):
         called = row.get(mapping["text_id"]) if "text_id" in mapping else None
         text_id = label(called, source.name, number) or str(number)

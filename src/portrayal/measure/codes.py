@@ -164,8 +164,8 @@ def coded_texts(
         When the run has no such text.
     """
     if not labels.codes:
-        asked = ", ".join(labels.fields) or "nothing"
-        raise OptionError(f"{labels.source} labels no codes (1 or 0), but {asked}.")
+        fields = ", ".join(labels.fields) or "nothing"
+        raise OptionError(f"{labels.source} labels no codes (1 or 0), but {fields}.")
     names = {row.text_id for row in labels.rows}
     rows = texts_named(run, names, ("prompt_id", "model"), labels.source)
     strata = read_prompts(run.prompts_path)

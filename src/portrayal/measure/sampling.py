@@ -151,8 +151,8 @@ def items_of(run: Run, draw: Draw, *, with_prompt: bool = True) -> list[SheetIte
     for (text_id, unit), prompt_id, text in texts:
         row, roles = strata[text_id], _roles(strata[text_id])
         # Whom the prompt asks for is asked about, also where the annotator found nobody
-        asked = {"subject": roles.subject, "object": row and roles.has_object}
-        slots = [slot for slot, is_asked in asked.items() if is_asked]
+        in_prompt = {"subject": roles.subject, "object": row and roles.has_object}
+        slots = [slot for slot, is_asked in in_prompt.items() if is_asked]
         slots += [person.slot for person in people.get(text_id, ())]
         items.append(
             SheetItem(

@@ -177,10 +177,12 @@ def _stages(
         classifying_of(getattr(options, "classifier", ""), config.classifier_settings),
     ]
     # Studies of news or scores have no characters to label
-    chosen = dataclasses.asdict(options)
-    if "labeler" in chosen:
-        model, samples = chosen["labeler_model"], chosen["labeler_samples"]
-        readers.append(labelling_of(chosen["labeler"], model, samples, config.labeler_settings))
+    values_by_option = dataclasses.asdict(options)
+    if "labeler" in values_by_option:
+        model, samples = values_by_option["labeler_model"], values_by_option["labeler_samples"]
+        readers.append(
+            labelling_of(values_by_option["labeler"], model, samples, config.labeler_settings)
+        )
     for line in options.said():
         tell(line)
     # Before any text is read, so that a missing key is told in seconds

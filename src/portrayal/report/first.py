@@ -144,11 +144,11 @@ class Report:
     def _repr_html_(self) -> str:
         # As on the page, without the marks of its words, which take its script.
         page = templates("portrayal.report").get_template("first_screen.html.j2")
-        shown = page.render(first=self, notebook=True, terms=str)
+        markup = page.render(first=self, notebook=True, terms=str)
         if self.run is None or not self.run.report_path.is_file():
-            return shown
+            return markup
         path = html.escape(visible(str(self.run.report_path)))
-        return f"{shown}<p>The whole report: <code>{path}</code></p>"
+        return f"{markup}<p>The whole report: <code>{path}</code></p>"
 
 
 @lru_cache(maxsize=1)

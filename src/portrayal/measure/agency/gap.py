@@ -84,18 +84,19 @@ def _of_kind(stratum: AgencyStratum, kind: tuple[str, ...], scope: Scope) -> Ite
     sharper = [""] * len(pairs)
     if len(kind) == 1 and stratum.is_place:
         sharper = sharper_by(stratum, first, second, result, scope.level)
-    beside = np.full(len(pairs), np.nan)
-    if stratum.beside is not None:
-        beside = stratum.beside.means(first) - stratum.beside.means(second)
+    other_gaps = np.full(len(pairs), np.nan)
+    if stratum.other_sums is not None:
+        other_gaps = stratum.other_sums.means(first) - stratum.other_sums.means(second)
     fields_of_pairs = []
     for i, value in enumerate(result.value.tolist()):
         details = {"upper": float(upper[i]), "lower": float(lower[i])}
         # A difference that the other classifier has the other way round is not stated.
-        if not np.isnan(beside[i]):
-            ends = value, float(beside[i])
+        if not np.isnan(other_gaps[i]):
+            ends = value, float(other_gaps[i])
             details |= {ERROR_LOW: min(ends), ERROR_HIGH: max(ends)}
-        own: dict[str, Any] = {"n_units": float(n_texts[i]), "details": details}
-        fields_of_pairs.append(own | ({"status": Status(sharper=sharper[i])} if sharper[i] else {}))
+        of_pair: dict[str, Any] = {"n_units": float(n_texts[i]), "details": details}
+        status = {"status": Status(sharper=sharper[i])} if sharper[i] else {}
+        fields_of_pairs.append(of_pair | status)
     method = MATCHED if stratum.blocks.kind == BLOCK else MEAN
     naive = inferred(stratum.compared, result, n_texts, (n, m), method)
     shuffled = stratum.null.means(first) - stratum.null.means(second)

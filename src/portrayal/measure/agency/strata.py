@@ -204,7 +204,7 @@ class AgencyStratum:
         Texts left out, by reason.
     unclassed
         Sentences that the classifier could not tell.
-    beside
+    other_sums
         CellSums by the classifier that reads beside; None where none does.
     rows
         Which texts have a ratio gap by every checkpoint, as index into `AgencyTexts`.
@@ -223,7 +223,7 @@ class AgencyStratum:
     shuffled: str
     exclusions: Mapping[str, int]
     unclassed: float
-    beside: CellSums | None
+    other_sums: CellSums | None
     rows: IntArray
 
     @property
@@ -384,9 +384,9 @@ def _of(
             shuffled=movers.shuffled,
             exclusions=_exclusions(texts, reading.gap, inside),
             unclassed=float(reading.unclassed[read].sum()),
-            beside=None
-            if reading.beside is None
-            else CellSums(*sums_in_runs(reading.beside[np.newaxis, read], run, cell, n_cells)),
+            other_sums=None
+            if reading.other_gap is None
+            else CellSums(*sums_in_runs(reading.other_gap[np.newaxis, read], run, cell, n_cells)),
             rows=read[~np.isnan(reading.gap[read])],
         )
 

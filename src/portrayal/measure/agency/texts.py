@@ -79,14 +79,14 @@ class MaskingReading:
         it is no set of checkpoints; NaN where a text has none.
     classed, unclassed
         Sentences that the classifier could tell, and those it could not, shape (n_texts,).
-    beside
+    other_gap
         Ratio gap by the classifier that reads beside, shape (n_texts,); None where none does.
     """
 
     checkpoints: FloatArray
     classed: FloatArray
     unclassed: FloatArray
-    beside: FloatArray | None = None
+    other_gap: FloatArray | None = None
 
     @cached_property
     def gap(self) -> FloatArray:
@@ -386,9 +386,9 @@ def _rows(
             columns["outcome"][i] = "failed"
         gap, classed, unclassed = _counted(rows["agentic"].combine_chunks())
         checkpoints = _counted(rows["checkpoints"].combine_chunks())[0]
-        beside = _counted(rows["beside"].combine_chunks())[0] if has_beside else None
+        other_gap = _counted(rows["beside"].combine_chunks())[0] if has_beside else None
         of_checkpoints = checkpoints if len(checkpoints) else gap[np.newaxis]
-        readings[name] = MaskingReading(of_checkpoints, classed, unclassed, beside)
+        readings[name] = MaskingReading(of_checkpoints, classed, unclassed, other_gap)
     return columns, readings
 
 
