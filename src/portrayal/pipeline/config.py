@@ -97,8 +97,7 @@ class AuditConfig(AuditOptions):
             into = records[table_of[name]]
             if hasattr(value, "__arrow_c_stream__") and name != "prompts":
                 raise OptionError(
-                    f"{name} takes the path of a file; got a table: write it to a file, such as "
-                    "frame.to_csv(…)."
+                    f"{name} takes the path of a file; got a table. Write it to a file."
                 )
             if part:
                 into[name] = {**into.get(name, {}), part: value}

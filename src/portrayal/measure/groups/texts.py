@@ -5,6 +5,7 @@ Equal units of one prompt and model are one row with their number; measures read
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,8 @@ from portrayal.run.stages import Stage
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 TEXT, PERSON = "text", "person"
+_PLACES = 60
+"""Strata at most that several strata are crossed to."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,12 +203,15 @@ class GroupTexts:
         return prompts, models
 
     def places(self, *, split: bool = True) -> Iterator[GroupStratum]:
-        """Yield all texts together and by model, and then each value of the strata."""
+        """Yield all texts together and by model, then each value of the strata, and all crossed."""
         by = self.by if split else ()
         columns = {name: [prompt.get(name, "") for prompt in self.strata] for name in by}
         values = {name: sorted({v for v in column if v}) for name, column in columns.items()}
         splits: list[dict[str, str]] = [{}]
         splits += [{name: value} for name in by for value in values[name]]
+        # More would leave a handful of texts at each place
+        if len(by) > 1 and np.prod([len(labels) for labels in values.values()]) <= _PLACES:
+            splits += [dict(zip(by, v, strict=True)) for v in product(*values.values())]
         models = [(ALL, [*range(len(self.models))])]
         models += [(name, [code]) for code, name in enumerate(self.models)]
         for split_labels in splits:
