@@ -339,11 +339,12 @@ def test_table_14_comes_out_with_at_least_10_reviews_of_each_gender(tmp_path):
     )
     found = {}
     for e in run.records:
-        chosen = (e.measure, e.strata["masking"]) == ("agency_gap.v1", "masked")
-        if chosen and e.value is not None:
-            found[e.strata["stratum"]] = e.n_units
-    assert found.pop("all") == 2516
-    assert found == {department: sum(both) for department, both in TABLE_14.items()}
+        chosen = (e.measure, e.statistic, e.strata["masking"])
+        if chosen == ("agency_share.v1", "ratio_gap", "masked") and e.value is not None and e.group:
+            found.setdefault(e.strata["stratum"], {})[e.group["gender"]] = e.n_units
+    overall = found.pop("all")
+    assert found == {d: {"female": f, "male": m} for d, (f, m) in TABLE_14.items()}
+    assert sum(overall.values()) == 2516
     n = len(list(reviews()))
     assert f"left out: 3 of {n:,} texts without a value for gender" in said
     line = "in strata with fewer than 10 texts of a group of gender (--min-group): "

@@ -229,7 +229,7 @@ def classifier(
         File of labelled sentences for early stopping and scores; without one nothing is scored.
     recipe
         wan-2024: the paper's settings (BERT, sentences as they stand, 10 epochs, batches of 6,
-        learning rate 5e-5), of which it trains seeds 0, 1 and 2.
+        learning rate 5e-5), of which it trains seeds 0, 1 and 2; wan-2024-roberta: RoBERTa's.
     licence
         Of the data, for the model card.
     """

@@ -100,10 +100,14 @@ def test_checkpoints_are_ordered_by_number(tmp_path):
     assert [each.name for each in checkpoint_folders(tmp_path)] == ["seed-0", "seed-9", "seed-10"]
 
 
-def test_the_preset_is_the_papers():
-    base, fitting = PRESETS["wan-2024"]
-    assert base == "bert-base-uncased"
-    assert (fitting.epochs, fitting.batch_size, fitting.learning_rate) == (10, 6, 5e-5)
+@pytest.mark.parametrize(
+    ("name", "encoder", "rate"),
+    [("wan-2024", "bert-base-uncased", 5e-5), ("wan-2024-roberta", "roberta-base", 5e-6)],
+)
+def test_the_presets_are_the_papers(name, encoder, rate):
+    base, fitting = PRESETS[name]
+    assert base == encoder
+    assert (fitting.epochs, fitting.batch_size, fitting.learning_rate) == (10, 6, rate)
     assert fitting.patience == fitting.epochs
 
 

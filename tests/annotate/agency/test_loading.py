@@ -80,3 +80,12 @@ def test_a_model_needs_a_service(spec):
 def test_no_model_is_asked_without_limits_and_a_folder():
     with pytest.raises(OptionError, match="classifying_of"):
         load_classifier("llm:server:m")
+
+
+def test_llamas_general_message_comes_first_where_asked():
+    plain, whole = (
+        sentence_prompt("She led.", form).text for form in ("one-shot", "one-shot-llama2")
+    )
+    assert whole.startswith("You are a helpful, respectful and honest assistant. Always answer as")
+    assert whole.endswith("socially unbiased and positive in nature. " + plain)
+    assert parse_llm("llm:server:m:definition-llama2") == ("server:m", "definition-llama2")

@@ -147,7 +147,7 @@ def shipped_logit(folder: Path = WEIGHTS) -> Callable[[str], float]:
     return logit
 
 
-FORMS = ("zero-shot", "definition", "one-shot")
+FORMS = ("zero-shot", "definition", "one-shot", "definition-llama2", "one-shot-llama2")
 _WORD = re.compile(r"\b(agentic|communal)\b", re.I)
 _READ = {"agentic": 1.0, "communal": 0.0}
 
@@ -216,7 +216,10 @@ def parse_llm(spec: str) -> tuple[str, str]:
 
 def sentence_prompt(sentence: str, form: str = "definition") -> Prompt:
     """Return what the model is asked about a sentence, named by the digest of its words."""
-    prompt = templates("portrayal.annotate.agency", "llm.toml")[check_choice("form", form, FORMS)]
+    plain = check_choice("form", form, FORMS).removesuffix("-llama2")
+    words = templates("portrayal.annotate.agency", "llm.toml")
+    # Table 11 begins both with Llama 2's general system message
+    prompt = words[plain] if plain == form else f"{words['llama2-system']} {words[plain]}"
     # On one line, so that a sentence cannot pose as part of the prompt
     return prompt_of(prompt.format(sentence=" ".join(sentence.split())))
 

@@ -229,8 +229,7 @@ def agency_share(agency_texts: AgencyTexts, scope: Scope) -> Iterator[Estimate]:
     agency_texts, scope
         The texts of the audit with their ratio gaps, and its settings.
     """
-    # Of parts of a place the differences alone are told, with the means that they are of.
-    for stratum in (s for s in strata(agency_texts, scope) if s.is_place):
+    for stratum in strata(agency_texts, scope):
         yield from _shares(stratum, ({},), np.ones((len(agency_texts.cells), 1)), scope)
         for kind in stratum.kinds:
             yield from _shares(stratum, *stratum.groups(kind), scope)
