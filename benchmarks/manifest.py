@@ -1,10 +1,9 @@
-"""What a run's manifest costs: in an audit, in each opening of the run, and in a full check.
+"""What a run's manifest costs: in an audit, and in each opening of the run.
 
     python -m benchmarks.manifest --stories 20000 [--texts FILE]
 
 One audit in this process (`benchmarks.audit` says of which stories), in which the time inside the
-manifest is taken beside that of the whole; then the run is opened as it is, and with every file
-digested again.
+manifest is taken beside that of the whole; then the run is opened, with every file digested.
 """
 
 import argparse
@@ -21,7 +20,7 @@ from portrayal.run import manifest
 from portrayal.run.manifest import Manifest
 from portrayal.studies.laissez_faire import sample
 
-METHODS = ("open", "close", "settle", "mend", "problems", "made", "vouches", "content")
+METHODS = ("open", "close", "settle", "mend", "problems", "made", "content")
 FUNCTIONS = ("write_atomically", "digest", "digests", "_rendered")
 
 

@@ -6,9 +6,11 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
+from portrayal import registry
 from portrayal.collect import import_texts
 from portrayal.collect.texts import said_left_out
 from portrayal.errors import DataError, RunError
+from portrayal.pipeline.audit import _oddities
 from portrayal.run import Run
 from portrayal.studies.laissez_faire import FIELDS, prompts
 
@@ -349,6 +351,16 @@ def test_marks_of_reasoning_may_hold_blanks(run, mark):
     texts = [{"prompt": KNOWN[0].text, "text": f"{mark}A nurse.</ think >Maria."}]
     assert bring(run, texts)["n_reasoned"] == 1
     assert texts_of(run)[0]["text"] == "Maria."
+
+
+@pytest.mark.fault("many rows with one text_id", "each is a text; how many there are is said")
+def test_rows_of_one_id_are_counted(run):
+    one = {"prompt": KNOWN[0].text, "text": "Maria was a nurse."}
+    texts = [one | {"text_id": "same"} for _ in range(30)] + [one | {"text_id": "other"}, one]
+    note = bring(run, texts)
+    assert (note["n_texts"], note["n_repeated_ids"]) == (32, 29)
+    lines = [*_oddities(registry.get("studies", "laissez-faire"), note)]
+    assert "29 rows with the text_id of an earlier row; each is a text of its own" in lines
 
 
 def test_later_rows_that_name_a_column_otherwise_are_refused_by_their_row(run):

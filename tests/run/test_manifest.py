@@ -7,16 +7,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from benchmarks.manifest import FUNCTIONS, METHODS
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import portrayal
 from portrayal.errors import RunError
 from portrayal.pipeline.model_card import verify_run
-from portrayal.run import Run
+from portrayal.run import Run, manifest
 from portrayal.run.manifest import (
     MEASURED,
     TEXTS,
+    Manifest,
     files_named,
     step_of,
 )
@@ -406,3 +408,8 @@ def test_killed_between_any_two_writes(tmp_path: Path, over_another: bool, step:
         shutil.rmtree(out)
         number += step
     assert kills > 15 / step
+
+
+def test_the_benchmark_takes_the_time_of_what_there_is():
+    assert all(hasattr(Manifest, name) for name in METHODS)
+    assert all(hasattr(manifest, name) for name in FUNCTIONS)

@@ -2,12 +2,14 @@
 
 import hashlib
 import json
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from portrayal.collect.fields import LABELS, MOST_VALUES, TextFields, map_columns, renamed_in
@@ -165,6 +167,7 @@ def _write(
         "n_parts": number,
         "left_out": _left_out(reader.left_out),
         "n_reasoned": reader.n_reasoned,
+        "n_repeated_ids": len(reader.ids) - len(np.unique(np.asarray(reader.ids))),
         **({"without_column": reader.without_column} if reader.without_column else {}),
     }
 
@@ -188,6 +191,7 @@ class TextReader:
         self.models: set[str] = set()
         self.aliases: Mapping[str, str] = {}
         self.n_reasoned = 0
+        self.ids = array("q")  # hashes: 80 MB for ten million
         self.without_column: dict[str, Any] = {}
         self._columns = frozenset(mapping.values())
         self._cache: dict[tuple[str | None, ...], Prompt | None] = {}
@@ -248,6 +252,8 @@ class TextReader:
                     f"{', '.join(OUTCOMES)}."
                 )
             source_id = label(self._cell(row, "text_id"), self.where, number)
+            if source_id is not None:
+                self.ids.append(hash(source_id))
             record: dict[str, Any] = {
                 # By its row, since ids of files may come twice
                 "text_id": f"{number - 1:09d}",

@@ -278,6 +278,8 @@ def _oddities(study: Study, note: Mapping[str, Any]) -> Iterator[str]:
             f"{counted(lacking['n'], 'row')} without a column {lacking['column']!r}, the first is "
             f"row {lacking['row']:,} with {', '.join(lacking['columns'])}; they count as empty"
         )
+    if n := note.get("n_repeated_ids"):
+        yield f"{counted(n, 'row')} with the text_id of an earlier row; each is a text of its own"
 
 
 def _ask(run: Run, study: Study, config: AuditConfig, tell: Say) -> None:
