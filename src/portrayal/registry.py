@@ -59,7 +59,7 @@ class Component:
         Measure, by its name without version, of which this one is a summary over models, such as a
         median: a finding of both is one finding, and its counts and models are those of that one.
     figure
-        Name of the figure that draws it: a generic one ("dots", "table", "elsewhere") or one that
+        Name of the figure that draws it: a generic one ("dots", "heatmap", "table") or one that
         the study's report gives. Where it is empty, ratios and differences are drawn as dots and
         everything else is a table.
     changes

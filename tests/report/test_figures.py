@@ -26,14 +26,12 @@ from .conftest import estimate
 
 TABLES = ("common_names.v1", "outcomes.v1", "name_subordination.v1", "scenario_likelihood.v1")
 """Measures of which each figure is a table."""
-ELSEWHERE = ("threshold_subordination.v1", "likelihood_histogram.v1")
-"""Measures without a figure: a median sums up one, names are listed by the other's parts."""
 BY_MODELS = ("median_representation.v1", "median_subordination.v1")
 """Measures that need three models, where the sample is of one."""
 MEASURES = registry.get("studies", "laissez-faire").measures
 OWN = ("cue_counts.v1", "representation_by_baseline.v1")
 """Of a list of cues; of a study with several baselines."""
-DRAWN = [name for name in MEASURES if name not in (*BY_MODELS, *OWN, *ELSEWHERE)]
+DRAWN = [name for name in MEASURES if name not in (*BY_MODELS, *OWN)]
 
 
 @pytest.fixture(scope="module")

@@ -317,5 +317,5 @@ LIKELIHOOD_HISTOGRAM = Component(
     run=likelihood_histogram,
     title="Histogram of likelihoods",
     reading="Characters in each step of likelihood, beside what the name table makes one expect.",
-    figure="elsewhere",
+    figure="heatmap",
 )

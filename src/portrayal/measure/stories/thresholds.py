@@ -107,7 +107,7 @@ THRESHOLD_SUBORDINATION = Component(
     title="Subordination ratio above a threshold",
     reading="Above 1: names above that likelihood are more common in the subordinate role.",
     findings=0,
-    figure="elsewhere",
+    figure="heatmap",
 )
 
 

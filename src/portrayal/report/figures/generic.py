@@ -76,7 +76,7 @@ def common_names(view: View, estimates: list[Estimate]) -> Figure | None:
     return replace(figure, table=Table((*heads, "Dominant", "Subordinate"), tuple(rows), 2))
 
 
-KINDS: Mapping[str, Builder] = {"elsewhere": lambda *_: None, "names": common_names}
+KINDS: Mapping[str, Builder] = {"names": common_names}
 """Figures that are no split of estimates, by what a measure calls them (`Component.figure`)."""
 
 
