@@ -77,6 +77,19 @@ CASES = {
         "has a name that is borne mostly by Black people",
         "0.55 times (0.45–0.69); 0.43 of the share in the US of 13.6 %",
     ),
+    "who appears, by names, corrected by hand": (
+        made(
+            *("representation.v1", 1.27, 1.2, 1.34),
+            strata={"domain": "Love", "basis": "corrected by hand"},
+            instruments={"baseline": "census-2022", "name_table": "census-2020"},
+            group={"race": "White"},
+            null=Null(1.055, None, None, 0.95, "no difference"),
+            **share(87.0, 116.0, 0.589, r0=1.055),
+        ),
+        "By their names, an estimated 87 of 116 people in stories about love are White (75 %); "
+        "names drawn from everyone in the US would give about 72 (62 %)",
+        "1.20 times (1.14–1.27); 1.27 of the share in the US of 59 %",
+    ),
     "who appears, by what the text says": (
         made(
             *("representation.v1", 0.47, 0.27, 0.73),

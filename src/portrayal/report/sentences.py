@@ -167,9 +167,12 @@ def _mostly_of(e: Estimate, people: float) -> str:
 def reference_words(e: Estimate) -> str:
     """Return with what a share is compared ("names drawn from everyone in the US")."""
     populations: Mapping[str, str] = _defaults()["populations"]
-    # Names drawn from everyone are the fair reference: they share the table's blur.
-    if e.null is not None and e.null.method.startswith(_NAMES):
-        table = e.null.method.removeprefix(_NAMES)
+    # Names drawn from everyone are the fair reference: they share the table's blur
+    if by_names(e):
+        method = "" if e.null is None else e.null.method
+        # A corrected number has no draws of names
+        table = e.instruments.get("name_table", "the name table")
+        table = method.removeprefix(_NAMES) if method.startswith(_NAMES) else table
         return populations.get(table, f"names drawn from the bearers of {table}")
     name = e.strata.get("population") or e.instruments.get("baseline", "")
     return populations.get(name, f"the share in {name}" if name else "the baseline")
