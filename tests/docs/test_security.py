@@ -19,3 +19,10 @@ def test_every_promise_names_one() -> None:
     promises = [line for line in lines if line.startswith("| ")][1:]
     assert len(promises) > 10
     assert all("::test_" in line for line in promises)
+
+
+def test_an_option_or_a_variable_that_is_named_is_there() -> None:
+    text = (ROOT / "SECURITY.md").read_text("utf-8")
+    source = "\n".join(path.read_text("utf-8") for path in (ROOT / "src").rglob("*.py"))
+    for name in re.findall(r"`(PORTRAYAL_[A-Z_]+|--[a-z-]+)", text):
+        assert name in source or f"{name.strip('-').replace('-', '_')}:" in source, name

@@ -203,3 +203,9 @@ def test_all_that_is_wrong_with_a_file_is_said_at_once(tmp_path: Path) -> None:
     lines = str(raised.value).splitlines()
     assert len(lines) == 3
     assert all(words in line for words, line in zip(said, lines, strict=True))
+
+
+def test_groups_that_are_no_tables_are_shown_their_form(tmp_path):
+    (tmp_path / "own.toml").write_text('name = "own"\ngroups = ["A"]\n', encoding="utf-8")
+    with pytest.raises(DataError, match=r"line 2: groups: .*each headed \[groups\.NAME\]"):
+        load_factor(str(tmp_path / "own.toml"))

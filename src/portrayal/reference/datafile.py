@@ -378,13 +378,14 @@ class DataFile:
         """The elements of the list at `keys`, or of tables by name where records are listed."""
         value, head = self.at(keys), ".".join(key for key in keys if isinstance(key, str))
         tables = _shape(args[0]) in (object, dict)
-        by_name = _shape(args[0]) is object and isinstance(value, dict)
-        marks = _hints(_bare(args[0])).values() if by_name else ()
+        marks = _hints(_bare(args[0])).values() if _shape(args[0]) is object else ()
         # Records that take the names of their tables
-        if any(KEY in getattr(hint, "__metadata__", ()) for hint in marks):
+        by_name = any(KEY in getattr(hint, "__metadata__", ()) for hint in marks)
+        if by_name and isinstance(value, dict):
             return self._each(args[0], [(*keys, key) for key in value])
         if tables and not (isinstance(value, list) and all(isinstance(v, dict) for v in value)):
-            raise self.wrong(keys, f"expected tables, each headed [[{head}]].")
+            form = f"[{head}.NAME]" if by_name else f"[[{head}]]"
+            raise self.wrong(keys, f"expected tables, each headed {form}.")
         if not isinstance(value, list):
             raise self._expected(keys, _WORDS[tuple])
         fixed = () if args[-1] is ... or len(args) == 1 else args
