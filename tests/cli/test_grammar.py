@@ -10,6 +10,7 @@ from cyclopts import App
 from rich.cells import cell_len
 
 from command import invoke
+from guards.tree import ROOT
 from portrayal.cli import START, command_line, commands
 
 SECOND_NAMES = {
@@ -206,3 +207,27 @@ def test_parameters_are_read_from_the_command_line() -> None:
     done = invoke("collect", "laissez-faire", "--parameter", "temperature=1", "--parameter", "x")
     assert done.exit_code == 2
     assert "--parameter takes NAME=VALUE" in done.stderr
+
+
+def _unknown_options(text: str) -> set[str]:
+    """Return the options that the text names behind a command that has none of that name."""
+    unknown = set()
+    for words in re.findall(r"portrayal ([a-z-]+ [^\n`\"]*--[^\n`\"]*)", text.replace("\\\n", " ")):
+        group, thing = words.split()[:2]
+        exact = [leaf for leaf in (f"{group} {thing}", group) if leaf in LEAVES]
+        # A study by its path, or by none, has the options of any study
+        leaves = exact or [leaf for leaf in LEAVES if leaf.startswith(f"{group} ")]
+        names = {
+            name for leaf in leaves for each in _arguments(LEAVES[leaf]) for name in each.names
+        }
+        given = re.findall(r"(?<![\w-])--[a-z][a-z-]+", words.split(" #")[0])
+        unknown |= {f"{words}: {name}" for name in given if name not in {*names, "--help"}}
+    return unknown
+
+
+def test_every_option_that_a_text_names_is_one_of_its_command() -> None:
+    assert _unknown_options("portrayal find cues RUN --passages FILE")
+    folders = [ROOT / "src", ROOT / "docs", ROOT / "examples"]
+    files = [file for folder in folders for file in folder.rglob("*")] + [*ROOT.glob("*.md")]
+    texts = [f for f in files if f.suffix in {".md", ".py", ".toml", ".j2", ".yml"}]
+    assert not {name for f in texts for name in _unknown_options(f.read_text("utf-8"))}

@@ -66,6 +66,7 @@ def test_every_step_follows_the_one_before(
     assert made["kappa_kept"]["value"] == 1.0
     done = inside("build", "split", "--out", "data", "--together").ok()
     assert "next: portrayal build classifier --hand-labels data/split/train.jsonl" in done.out
+    assert done.out.rstrip().endswith("--out mine")
     card = (tmp_path / "data" / "split" / "data-card.md").read_text(encoding="utf-8")
     for words in ("malformed 1", "Kappa", "server:m", "texts: 12", "more than one part: 0."):
         assert words.casefold() in card.casefold()

@@ -59,7 +59,8 @@ def test_codes_by_group(inside: Portrayal, run: Path, folder: Path) -> None:
 def test_sheets_become_one_label_file_and_one_that_is_half_filled_is_refused(
     inside: Portrayal, run: Path, folder: Path, tmp_path: Path
 ) -> None:
-    inside("label", "merge", folder, "--out", "labels.csv").ok()
+    merged = inside("label", "merge", folder, "--out", "labels.csv").ok()
+    assert "of codes: portrayal label codes RUN labels.csv" in merged.out
     with (tmp_path / "labels.csv").open(encoding="utf-8-sig") as stream:
         assert len(list(csv.DictReader(stream))) == 2 * 12 * CODES
     figures = [

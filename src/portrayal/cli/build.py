@@ -198,7 +198,7 @@ def split(
         facts={step: step_facts for step, step_facts in _facts(out).items() if step != "split"},
     )
     train, validation, _ = (folder / f"{part}.jsonl" for part in PARTS)
-    after = f"portrayal build classifier --hand-labels {train} --validation {validation}"
+    after = f"portrayal build classifier --hand-labels {train} --validation {validation} --out mine"
     _tell(out, "split", {"seed": seed, **counts}, folder / CARD, after, format)
 
 
@@ -217,7 +217,7 @@ def classifier(
 ) -> None:
     """Train an agency classifier on labelled sentences, and write it with its model card.
 
-    Example: portrayal build classifier --hand-labels agency-data/split/train.csv --out mine
+    Example: portrayal build classifier --hand-labels agency-data/split/train.jsonl --out mine
 
     Parameters
     ----------
@@ -229,7 +229,7 @@ def classifier(
         File of labelled sentences for early stopping and scores; without one nothing is scored.
     recipe
         wan-2024: the paper's settings (BERT, sentences as they stand, 10 epochs, batches of 6,
-        learning rate 5e-5), of which it trains seeds 0, 1 and 2; wan-2024-roberta: RoBERTa's.
+        learning rate 5e-5), one seed a call; wan-2024-roberta: RoBERTa's.
     licence
         Of the data, for the model card.
     """

@@ -147,7 +147,10 @@ def merge(sheets: Sheets, /, *, out: Path, format: opt.Format = "table") -> None
     parts = [f"{out}: {n_labels:,} labels by {', '.join(raters)}"]
     if n_open:
         parts.append(f"left open, as no more than half of the raters agree: {n_open:,}")
-    show.give(format, facts, [*parts, f"then: portrayal audit … --hand-labels {out}"])
+    after = (
+        f"then: portrayal audit … --hand-labels {out}, or of codes: portrayal label codes RUN {out}"
+    )
+    show.give(format, facts, [*parts, after])
 
 
 def agreement(

@@ -301,7 +301,7 @@ PRESETS = {
     "wan-2024": ("bert-base-uncased", WAN_2024),
     "wan-2024-roberta": ("roberta-base", replace(WAN_2024, learning_rate=5e-6)),
 }
-"""Bases and settings that are published (Table 12); sentences as they stand, from three seeds."""
+"""Bases and settings that are published (Table 12); sentences as they stand."""
 
 
 def _write_card(

@@ -124,7 +124,7 @@ class ReaderErrors:
         low = min(bounds.low, *(end[0] for end in drawn_ends))
         high = max(bounds.high, *(end[1] for end in drawn_ends))
         # Where labels by hand show how the reader errs, the corrected value is no nearer to them
-        # than the read one (scripts/reader/score_errors.py), so the range alone has the errors.
+        # than the read one (scripts/score_errors.py), so the range alone has the errors.
         value = e.value if self.confusion.labelled else float(draws[0][0])
         ends = {ERROR_VALUE: value, ERROR_LOW: min(low, value), ERROR_HIGH: max(high, value)}
         return replace(e, details={**e.details, **ends})

@@ -228,7 +228,8 @@ class NewsOptions(Options):
         "unitary/toxic-bert", "Classifier of toxicity: directory or hub.", rare=True
     )
     topics: tuple[int, ...] = option(
-        (), "Numbers of topics to try; default 250, as the paper kept, from 2,500 texts on."
+        (),
+        "Number of topics to try, repeatable; default 250, as the paper kept, from 2,500 texts on.",
     )
     topic_model: str | None = option(
         None, "Saved topic model to use in place of a new one.", rare=True
