@@ -1,6 +1,7 @@
 """A study of one's own: a TOML file is a study wherever a study's name is taken."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,12 @@ def test_the_start_runs_at_once_and_keeps_its_study(audited: Run) -> None:
     assert "Who teaches, and who is taught" in page
     assert "five published models" not in page
     assert (audited.path / "study" / "card.md").is_file()
+
+
+def test_a_run_is_audited_again_by_its_own_copy_of_the_study(audited: Run, tmp_path: Path) -> None:
+    copy = shutil.copytree(audited.path, tmp_path / "run")
+    again = portrayal.audit(str(copy / "study"), out=copy, config=copy / "audit.toml", level=0.9)
+    assert (again.path / "study" / "card.md").read_text("utf-8")
 
 
 def test_commands_take_a_path_where_they_take_a_name(

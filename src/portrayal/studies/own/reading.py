@@ -398,8 +398,10 @@ def keep_study(study: Study, run: Run) -> None:
         lines += ["", "[[prompt]]", *(f"{_toml(key)} = {_toml(v)}" for key, v in entry.items())]
     run.study_path.parent.mkdir(exist_ok=True)
     write_atomically(run.study_path, "\n".join(lines) + "\n")
-    if study.card:
-        shutil.copyfile(study.card, run.study_path.parent / "card.md")
+    card = run.study_path.parent / "card.md"
+    # A run may be audited by its own copy of the study, as its advice says
+    if study.card and Path(study.card).resolve() != card.resolve():
+        shutil.copyfile(study.card, card)
 
 
 def _toml(text: str) -> str:
