@@ -13,6 +13,7 @@ from portrayal.errors import DataError, OptionError, UnknownNameError
 from portrayal.report.view import View
 from portrayal.run import Run
 from portrayal.studies.own import read_study, write_start
+from portrayal.studies.own.reading import keep_study
 from portrayal.studies.stories import MEASURES
 
 
@@ -58,6 +59,19 @@ def test_a_run_is_audited_again_by_its_own_copy_of_the_study(audited: Run, tmp_p
     copy = shutil.copytree(audited.path, tmp_path / "run")
     again = portrayal.audit(str(copy / "study"), out=copy, config=copy / "audit.toml", level=0.9)
     assert (again.path / "study" / "card.md").read_text("utf-8")
+
+
+def test_the_copy_of_a_study_in_its_run_keeps_the_strata(tmp_path: Path) -> None:
+    file = tmp_path / "study.toml"
+    file.write_text(
+        'strata = ["rite"]\n'
+        '[[prompt]]\ntext = "A story of a nurse."\nrite = "birth"\n'
+        '[[prompt]]\ntext = "A story of a cook."\nrite = "wedding"\n'
+    )
+    run = Run(tmp_path / "run")
+    run.path.mkdir()
+    keep_study(read_study(file), run)
+    assert read_study(run.study_path).group_by == ("rite",)
 
 
 def test_commands_take_a_path_where_they_take_a_name(

@@ -384,6 +384,8 @@ def keep_study(study: Study, run: Run) -> None:
     if study.pair_field:
         facts["pair"] = study.pair_field
     lines = [f"{key} = {_toml(value)}" for key, value in facts.items()]
+    if study.group_by:
+        lines.append(f"strata = [{', '.join(map(_toml, study.group_by))}]")
     if study.pair_field:
         pass  # its measures are those of pairs, and its prompts stand with the texts
     elif study.measures:
