@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from portrayal.errors import DataError, OptionError, PortrayalError, RunError
+from portrayal.errors import OptionError, PortrayalError, RunError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -159,21 +159,6 @@ def reading(path: Path) -> Iterator[None]:
             f"{path} is damaged, or of another version of Portrayal ({error}). Run the same "
             "`portrayal audit` command again, which writes it anew."
         ) from error
-
-
-def read_utf8(path: Path) -> str:
-    """Return a file of text in UTF-8.
-
-    Raises
-    ------
-    DataError
-        When it is in another encoding.
-    """
-    try:
-        # Excel and editors of Windows begin a file with a byte order mark.
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path}: not UTF-8 (byte {error.start}). Save it as UTF-8.") from error
 
 
 def write_parquet(table: "pa.Table", path: Path, *, flush: bool = False) -> None:

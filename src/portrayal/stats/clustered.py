@@ -38,9 +38,6 @@ NO_SPREAD = "the prompts do not differ, or the variance is undefined"
 TOO_FEW = "too few prompts carry the group for a valid test"
 NO_NULL = "no null value, or one that no share can take"
 
-FEWEST_CARRIERS = 4.0
-"""Effective number of prompts that must carry a group before its ratio is tested."""
-
 _LEAST_WITHIN = 0.01  # part of the variance of independent units below which texts are copies
 
 

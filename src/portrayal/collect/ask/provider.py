@@ -130,12 +130,6 @@ class Usage:
         return words + "the service reported no count that can be" if self.estimated_tokens else ""
 
     @property
-    def reasoned(self) -> str:
-        """What to say of the tokens that are reasoning; "" where there are none."""
-        n = self.reasoning_tokens
-        return f"{n:,} of {self.output_tokens:,} tokens out are reasoning" if n else ""
-
-    @property
     def total(self) -> int:
         """Tokens asked and answered."""
         return self.input_tokens + self.output_tokens
