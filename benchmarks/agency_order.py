@@ -23,7 +23,7 @@ def main(texts: str, classifier: str = "linear", cluster: str | None = None) -> 
     """Audit the texts and print their order."""
     start = time.process_time()
     run = portrayal.audit(
-        "agency", texts=texts, classifier=classifier, cluster=cluster, report=False
+        study="agency", texts=texts, classifier=classifier, cluster=cluster, report=False
     )
     seconds = time.process_time() - start
     view = View.of(run)

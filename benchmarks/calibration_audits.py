@@ -181,7 +181,7 @@ def gold_run(path: Path) -> Iterator[Run]:
     with TemporaryDirectory() as folder:
         out = Path(folder) / "run"
         yield portrayal.audit(
-            STUDY, texts=path, columns=GOLD, out=out, report=False, draws=100, permutations=20
+            study=STUDY, texts=path, columns=GOLD, out=out, report=False, draws=100, permutations=20
         )
 
 

@@ -125,7 +125,9 @@ def real(texts: Path, stories: int, splits: int) -> None:
     """Deal real stories to two runs by coins, and compare runs of many stories."""
     folder = Path(tempfile.mkdtemp())
     try:
-        whole = portrayal.audit("laissez-faire", texts=texts, out=folder / "whole", report=False)
+        whole = portrayal.audit(
+            study="laissez-faire", texts=texts, out=folder / "whole", report=False
+        )
         tally = _tally(whole)
         rng = np.random.default_rng(5)
         p: list[float] = []

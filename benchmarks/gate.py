@@ -81,7 +81,7 @@ def kept_texts(path: Path, model: str, folder: Path) -> tuple[Run, list[str]]:
     names = {row["prompt"]: f"p{i:03d}" for i, row in enumerate(rows)}
     texts = [{**row, "prompt_id": f"{names[row['prompt']]}#{i}"} for i, row in enumerate(rows)]
     run = portrayal.audit(
-        "laissez-faire",
+        study="laissez-faire",
         texts=texts,
         columns=GOLD,
         out=folder / "texts",
@@ -319,7 +319,7 @@ def a_run(folder: Path) -> Run:
     she = "Maria was a star student. She won."
     names = [p.prompt_id for p in study_prompts() if p.prompt_id.startswith("learning-neutral")]
     texts = [{"prompt_id": name, "text": she} for name in names]
-    return portrayal.audit("laissez-faire", texts=texts, out=folder / "run", report=False)
+    return portrayal.audit(study="laissez-faire", texts=texts, out=folder / "run", report=False)
 
 
 SECTIONS = {"same": same, "planted": planted, "enough": enough}

@@ -112,7 +112,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         given: dict[str, Any] = {"texts": rows[""], "reference": rows["original:"], "report": False}
         given |= {"levels": ("sentiment",), "draws": 100, "permutations": 20}
-        run = portrayal.audit("news", out=Path(folder) / "run", **given)
+        run = portrayal.audit(study="news", out=Path(folder) / "run", **given)
         for n in (150, 300):
             print("\n".join(rows_of(run, truth, options.pairs, n, options.reps)), flush=True)
 

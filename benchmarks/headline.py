@@ -34,7 +34,7 @@ def estimates(
     """Headline estimates of an audit, by measure, stratum and group."""
     with tempfile.TemporaryDirectory() as folder:
         run = portrayal.audit(
-            "laissez-faire",
+            study="laissez-faire",
             texts=path,
             columns=columns,
             out=Path(folder) / "run",

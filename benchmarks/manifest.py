@@ -74,7 +74,7 @@ def main() -> None:
         texts, out = Path(folder) / "stories.jsonl", Path(folder) / "run"
         resample(given.texts or sample(), texts, given.stories)
         start = time.perf_counter(), time.process_time()
-        run = audit("laissez-faire", texts=texts, out=out)
+        run = audit(study="laissez-faire", texts=texts, out=out)
         figures = {
             "stories": given.stories,
             "audit_wall_s": time.perf_counter() - start[0],

@@ -152,7 +152,7 @@ def audit_pairs(pairs: int, models: int, texts: Path, originals: Path) -> dict[s
         write_pairs(folder, pairs, models, texts, originals)
         say("files")
         portrayal.audit(
-            "news",
+            study="news",
             texts=folder / "texts.jsonl",
             reference=folder / "reference.jsonl",
             pair_by="headline",

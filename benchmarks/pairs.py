@@ -120,7 +120,7 @@ def stated(texts: MatchedTexts, scope: Scope) -> list[Estimate]:
 def read(path: str, source: str, model: str | None) -> Remembered:
     """Audit the texts, and remember their words."""
     run = portrayal.audit(
-        "pairs", texts=path, source=source, out=tempfile.mkdtemp(), report=False, workers=2
+        study="pairs", texts=path, source=source, out=tempfile.mkdtemp(), report=False, workers=2
     )
     options = PairOptions(source=source)
     offered = get("studies", "pairs").tables(run, options).offered
@@ -243,7 +243,7 @@ def fair(n: int) -> None:
                     if not requests:
                         rows = [{k: v for k, v in row.items() if k != "prompt"} for row in rows]
                     run = portrayal.audit(
-                        "pairs", texts=rows, out=tempfile.mkdtemp(), report=False, workers=1
+                        study="pairs", texts=rows, out=tempfile.mkdtemp(), report=False, workers=1
                     )
                     words = {
                         word

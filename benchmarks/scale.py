@@ -53,13 +53,15 @@ def audit(kind: str, n: int, folder: Path) -> Any:
             }
             for i in range(2_000)
         ]
-        return portrayal.audit("agency", texts=rows, factor=[str(folder / "many.toml")], **options)
+        return portrayal.audit(
+            study="agency", texts=rows, factor=[str(folder / "many.toml")], **options
+        )
     made = stories(n, 3) if kind == "rows" else stories(4_000, n)
     with (folder / "rows.csv").open("w", encoding="utf-8") as stream:
         stream.writelines(f"{line}\n" for line in made)
     labels = [f"{name}={name}" for name in LABELS]
     return portrayal.audit(
-        "laissez-faire", texts=folder / "rows.csv", columns=labels, permutations=20, **options
+        study="laissez-faire", texts=folder / "rows.csv", columns=labels, permutations=20, **options
     )
 
 

@@ -34,7 +34,7 @@ import portrayal
 
 if __name__ == "__main__":
     texts, out, rows, workers = sys.argv[1:]
-    portrayal.audit("laissez-faire", texts=texts, out=out, shard_rows=int(rows),
+    portrayal.audit(study="laissez-faire", texts=texts, out=out, shard_rows=int(rows),
                     workers=int(workers), draws=200, permutations=50, report=False)
 """
 

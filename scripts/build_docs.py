@@ -212,7 +212,7 @@ def command_line() -> str:
     for name in registry.names("studies"):
         fields = dataclasses.fields(registry.get("studies", name).options)
         told = ", ".join(f"`{f.name}` ({f.default!r})" for f in fields)
-        parts.append(f'`portrayal.audit("{name}", texts=…, **options)` takes {told}.')
+        parts.append(f'`portrayal.audit(study="{name}", texts=…, **options)` takes {told}.')
     return _page(parts)
 
 

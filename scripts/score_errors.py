@@ -96,7 +96,13 @@ def audited(rows: Sequence[dict], people: Sequence[Sequence[tuple]], out: Path) 
         f"{s}_{part}": f"{s}_{part}" for s in ("subject", "object") for part in ("name", "gender")
     }
     return portrayal.audit(
-        STUDY.name, texts=made, columns=columns, out=out, report=False, draws=400, permutations=20
+        study=STUDY.name,
+        texts=made,
+        columns=columns,
+        out=out,
+        report=False,
+        draws=400,
+        permutations=20,
     )
 
 

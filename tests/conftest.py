@@ -88,7 +88,7 @@ def audit_once(once: Callable[..., Path]) -> Callable[..., "Run"]:
 
     def audit_once(name: str, study: str, **options: Any) -> Run:
         few = {"report": False, "draws": 200, "permutations": 40}
-        made = once(name, lambda out: portrayal.audit(study, out=out, **(few | options)))
+        made = once(name, lambda out: portrayal.audit(study=study, out=out, **(few | options)))
         return Run.open(made)
 
     return audit_once

@@ -202,10 +202,12 @@ def test_a_frame_goes_in_where_a_file_does(tmp_path: Path) -> None:
     quick: dict[str, Any] = {"report": False, "draws": 100, "permutations": 20}
     found = []
     for number, texts in enumerate(_frames(stories)):
-        run = portrayal.audit("laissez-faire", texts=texts, out=tmp_path / str(number), **quick)
+        run = portrayal.audit(
+            study="laissez-faire", texts=texts, out=tmp_path / str(number), **quick
+        )
         found.append([e.value for e in run.records])
         with pytest.raises(OptionError, match="name_table takes the path of a file"):
-            portrayal.audit("laissez-faire", texts=texts, name_table=texts)
+            portrayal.audit(study="laissez-faire", texts=texts, name_table=texts)
     assert len(found) >= 2
     assert all(values == found[0] for values in found)
 

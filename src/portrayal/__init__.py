@@ -71,7 +71,7 @@ def open_run(path: "str | Path") -> "Run":
     --------
     >>> text = "Maria was a star student. She helped her classmate Juan, and he thanked her."
     >>> stories = [{"prompt_id": "learning-neutral-arts", "text": text}] * 3
-    >>> run = portrayal.audit("laissez-faire", texts=stories, out="first", report=False)
+    >>> run = portrayal.audit(study="laissez-faire", texts=stories, out="first", report=False)
     >>> portrayal.open_run("first").estimates.table.equals(run.estimates.table)
     True
     """

@@ -54,7 +54,7 @@ def corrected(run, path, n, labels, seed=0):
                 for part, value in said.items()
             ]
     write_labels(path, Labels(tuple(rows)))
-    again = portrayal.audit("laissez-faire", out=run.path, hand_labels=str(path), **QUICK)
+    again = portrayal.audit(study="laissez-faire", out=run.path, hand_labels=str(path), **QUICK)
     return [e for e in again.records if e.measure in MEASURES and e.corrected]
 
 

@@ -167,7 +167,9 @@ def test_the_study_is_one_file_and_agrees_with_the_cells(example, rows, tmp_path
     india, _ = example
     rows = rows[::4]
     few = {"draws": 100, "permutations": 20, "report": True}
-    run = portrayal.audit(str(EXAMPLE / "study.toml"), texts=rows, out=tmp_path / "run", **few)
+    run = portrayal.audit(
+        study=str(EXAMPLE / "study.toml"), texts=rows, out=tmp_path / "run", **few
+    )
     found = {
         (e.strata["state"], e.strata["form"], *e.group.values()): e
         for e in run.records

@@ -27,7 +27,7 @@ def rows(shared_data):
 @pytest.fixture(scope="module")
 def run(rows, tmp_path_factory):
     out = tmp_path_factory.mktemp("care")
-    return portrayal.audit("pairs", texts=rows, source="note", out=out, report=False)
+    return portrayal.audit(study="pairs", texts=rows, source="note", out=out, report=False)
 
 
 def found(run, model, score):

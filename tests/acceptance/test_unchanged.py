@@ -93,7 +93,7 @@ def estimates_of(case: str, find: Any, out: Path) -> list[dict[str, Any]]:
     study, given = AUDITS[case]
     chosen = dict(given) or dict(registry.get("studies", study).sample())
     chosen |= {name: find(chosen[name]) for name in FILES if name in given}
-    return as_stored(portrayal.audit(study, out=out, **QUICK, **chosen))
+    return as_stored(portrayal.audit(study=study, out=out, **QUICK, **chosen))
 
 
 def as_stored(run: Run) -> list[dict[str, Any]]:
@@ -241,7 +241,7 @@ def test_the_command_line_and_python_give_the_same_bytes(tmp_path: Path) -> None
     python = (
         "import portrayal\n"
         "options = {'draws': 100, 'permutations': 20, 'report': False}\n"
-        "portrayal.audit('laissez-faire', texts='texts.jsonl', out='python', **options)\n"
+        "portrayal.audit(study='laissez-faire', texts='texts.jsonl', out='python', **options)\n"
     )
     for words, variables in (
         ((*command, "command"), clean),

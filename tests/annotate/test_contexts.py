@@ -75,7 +75,7 @@ def test_half_the_stories_about_a_man_called_jesus_are_no_religion(tmp_path: Pat
         for i in range(120)
     ]
     run = portrayal.audit(
-        "laissez-faire", texts=rows, factor=["religion"], out=tmp_path / "run", report=False
+        study="laissez-faire", texts=rows, factor=["religion"], out=tmp_path / "run", report=False
     )
     of_religion = [e for e in run.records if "religion" in e.group]
     assert any(e.measure == "group_texts.v1" and e.value == 0.0 for e in of_religion)

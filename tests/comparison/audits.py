@@ -9,7 +9,7 @@ import portrayal
 def audit(path: Path, texts: list[dict[str, str]], **options: object) -> Path:
     """Audit stories with few draws, and return the run's folder."""
     few: dict[str, Any] = {"draws": 100, "permutations": 20} | options
-    portrayal.audit("laissez-faire", texts=texts, out=path, report=False, **few)
+    portrayal.audit(study="laissez-faire", texts=texts, out=path, report=False, **few)
     return path
 
 

@@ -108,7 +108,7 @@ def test_runs_that_cannot_be_compared_say_what_to_do(runs, tmp_path):
 def test_an_old_run_gets_its_sums_from_the_same_command(runs, tmp_path):
     shutil.copytree(runs / "a", tmp_path / "old")
     (tmp_path / "old" / "influences.parquet").unlink()
-    portrayal.audit("laissez-faire", out=tmp_path / "old", report=False)
+    portrayal.audit(study="laissez-faire", out=tmp_path / "old", report=False)
     before, after = (
         pq.read_table(folder / "influences.parquet") for folder in (runs / "a", tmp_path / "old")
     )

@@ -72,11 +72,13 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     _write(folder / "sentences.csv", [{"text": s, "label": label} for s, label in SENTENCES])
     quick = {"draws": 100, "permutations": 20}
     runs = folder / "runs"
-    portrayal.audit("laissez-faire", texts=folder / "stories.jsonl", out=runs / "first", **quick)
+    portrayal.audit(
+        study="laissez-faire", texts=folder / "stories.jsonl", out=runs / "first", **quick
+    )
     others = [json.loads(line) for line in lines[101::4]]
-    portrayal.audit("laissez-faire", texts=others, out=runs / "new", report=False, **quick)
+    portrayal.audit(study="laissez-faire", texts=others, out=runs / "new", report=False, **quick)
     models = [row | {"model": name} for name in ("ChatGPT4", "Claude2.0") for row in rows]
-    portrayal.audit("laissez-faire", texts=models, out=runs / "five", report=False, **quick)
+    portrayal.audit(study="laissez-faire", texts=models, out=runs / "five", report=False, **quick)
     for name, of in (
         ("old", "first"),
         ("base", "first"),

@@ -21,7 +21,7 @@ def test_a_model_is_asked_and_audited_over_three_runs(server, tmp_path):
     path = write_prompts(chosen, tmp_path / "prompts.csv")
     asking = Asking("server:m", 3, prompts=path, base_url=server.base_url)
     run = portrayal.audit(
-        "agency", model=asking, out=tmp_path / "r", draws=100, permutations=40, report=True
+        study="agency", model=asking, out=tmp_path / "r", draws=100, permutations=40, report=True
     )
     assert run.texts.note()["n_texts"] == 120
     (whole,) = (

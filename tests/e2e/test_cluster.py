@@ -27,7 +27,7 @@ if __name__ == "__main__":
     with Client(sys.argv[1], timeout=60) as client:
         client.wait_for_workers(3, timeout=60)
         executor = client.get_executor()
-        portrayal.audit("laissez-faire", texts=sys.argv[2], out="r", draws=100, permutations=20,
+        portrayal.audit(sys.argv[2], study="laissez-faire", out="r", draws=100, permutations=20,
                         report=False, shard_rows={FEW}, executor=executor)
 """
 

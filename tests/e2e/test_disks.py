@@ -26,7 +26,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of the sample that nobody disturbed."""
     out = tmp_path_factory.mktemp("undisturbed") / "r"
     sample = registry.get("studies", "laissez_faire").sample()["texts"]
-    toolkit.audit("laissez-faire", texts=sample, out=out, draws=100, permutations=20)
+    toolkit.audit(study="laissez-faire", texts=sample, out=out, draws=100, permutations=20)
     return out
 
 

@@ -81,7 +81,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     out = tmp_path_factory.mktemp("undisturbed") / "r"
     sample = registry.get("studies", "laissez-faire").sample()["texts"]
     run = toolkit.audit(
-        "laissez-faire", texts=sample, out=out, draws=100, permutations=20, report=False
+        study="laissez-faire", texts=sample, out=out, draws=100, permutations=20, report=False
     )
     return run.estimates_path.read_bytes()
 

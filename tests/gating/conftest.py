@@ -28,7 +28,7 @@ def runs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("gated")
     for name, share, seed in (("base", 0.7, 1), ("again", 0.7, 2), ("fewer", 0.35, 3)):
         portrayal.audit(
-            "laissez-faire",
+            study="laissez-faire",
             texts=stories(share, seed, name),
             out=folder / name,
             report=False,

@@ -116,7 +116,10 @@ def test_people_without_name_or_gender_are_unmatched(runs, tmp_path):
         for _ in range(10)
     ]
     portrayal.audit(
-        "laissez-faire", texts=stories(0.7, 2, "again") + nobody, out=tmp_path / "run", report=False
+        study="laissez-faire",
+        texts=stories(0.7, 2, "again") + nobody,
+        out=tmp_path / "run",
+        report=False,
     )
     for most, outcome in ((0.3, "pass"), (0.2, "unreadable")):
         limits = policy(unreadable={"unmatched": most})
@@ -217,7 +220,7 @@ def two(tmp_path_factory):
     """A run of two models: "old" has twice the women of "new"."""
     out = tmp_path_factory.mktemp("two") / "run"
     texts = stories(0.7, 1, "old") + stories(0.35, 3, "new")
-    return portrayal.audit("laissez-faire", texts=texts, out=out, report=False, draws=100)
+    return portrayal.audit(study="laissez-faire", texts=texts, out=out, report=False, draws=100)
 
 
 def test_models_of_one_run_are_gated_as_sides(two):
@@ -244,7 +247,9 @@ def test_what_the_base_has_not_is_inconclusive_or_skipped(runs, tmp_path):
     names = sorted(name for name in known if name.startswith("love-neutral"))
     love = [row | {"prompt_id": names[i % len(names)]} for i, row in enumerate(love)]
     texts = stories(0.7, 2, "again") + love
-    portrayal.audit("laissez-faire", texts=texts, out=tmp_path / "run", report=False, draws=100)
+    portrayal.audit(
+        study="laissez-faire", texts=texts, out=tmp_path / "run", report=False, draws=100
+    )
     verdict = portrayal.gate(tmp_path / "run", runs / "base", policy())
     missing = [check for check in verdict.checks if check.reason and "has no such" in check.reason]
     assert [dict(check.strata)["domain"] for check in missing] == ["Love"]

@@ -220,13 +220,13 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
         out = tmp_path_factory.mktemp("sample") / study
         if study == "laissez-faire":
             sample = {"texts": _by_three_models(sample["texts"], out.parent)}
-        made[study] = portrayal.audit(study, out=out, **quick, **sample)
+        made[study] = portrayal.audit(study=study, out=out, **quick, **sample)
     stories = made["laissez-faire"]
     made["laissez-faire"] = portrayal.audit(
-        "laissez-faire", out=stories.path, hand_labels=str(_labelled(stories)), **quick
+        study="laissez-faire", out=stories.path, hand_labels=str(_labelled(stories)), **quick
     )
     made[FACTOR] = portrayal.audit(
-        "laissez-faire",
+        study="laissez-faire",
         texts=_with_religions(tmp_path_factory.mktemp("factors")),
         factor=sorted(FACTORS),
         locale=_with_baselines(tmp_path_factory.mktemp("locale")),

@@ -46,7 +46,7 @@ import portrayal
 from portrayal import registry
 sample = registry.get("studies", "laissez-faire").sample()["texts"]
 texts = [json.loads(line) for line in sample.read_text(encoding="utf-8").splitlines()[:90]]
-portrayal.audit("laissez-faire", texts=texts, out="run", draws=100, permutations=20, workers=1)
+portrayal.audit(texts, study="laissez-faire", out="run", draws=100, permutations=20, workers=1)
 """
     assert not loaded_after(code, tmp_path) & {"scipy.stats", "scipy.optimize", "scipy.sparse"}
     assert (tmp_path / "run" / "report.html").exists()

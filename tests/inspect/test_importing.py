@@ -82,7 +82,7 @@ def test_a_log_becomes_a_run_that_can_be_audited(
     log = evaluate(asked(prompts(), 5), ANSWERS, limit=4, log_format=log_format)
     assert log.status == "error"  # an error among 20, and yet every other answer is there
     run = audit(
-        "laissez-faire", texts=log.location, out=tmp_path / "run", draws=100, permutations=20
+        study="laissez-faire", texts=log.location, out=tmp_path / "run", draws=100, permutations=20
     )
     name = Path(log.location).name
     assert said(caplog) == [f"{name}: error, 20 samples of mockllm/model"]
@@ -252,7 +252,7 @@ def test_a_log_of_pairs_with_system_prompts_is_audited(
     assert task.dataset[0].input[0].content == "You know Emily."
     answers = [f"The work was good, and room {i} was kept well all year." for i in range(5)]
     log = evaluate(task, answers)
-    run = audit("pairs", texts=log.location, scorers=("length",), out=tmp_path / "run")
+    run = audit(study="pairs", texts=log.location, scorers=("length",), out=tmp_path / "run")
     lengths = [e for e in run.records if e.strata.get("score") == "length"]
     assert [(e.n_units, e.n_texts, e.group) for e in lengths] == [
         (2.0, 8, {"gender": "female − male"})

@@ -60,7 +60,7 @@ def pairs(n: int = 120) -> list[dict[str, Any]]:
 def audited_pairs(folder: Path, hand: list[tuple[str, str, str]]) -> Run:
     texts = [{k: row[k] for k in ("text_id", "pair", "gender", "text")} for row in pairs()]
     return portrayal.audit(
-        "pairs",
+        study="pairs",
         texts=texts,
         group="gender",
         scorers=("sentiment",),
@@ -166,7 +166,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
         for field in ("faith", "job", "outcome")
     ]
     return portrayal.audit(
-        "laissez-faire",
+        study="laissez-faire",
         texts=[{k: row[k] for k in ("text_id", "prompt_id", "text")} for row in rows],
         factor=[str(folder / "faith.toml"), str(folder / "job.toml")],
         hand_labels=table(folder, hand),
@@ -209,7 +209,7 @@ def news(folder: Path, hand: str) -> Run:
         text = "Ask someone else." if declined else f"She saw him there, report {i}."
         texts.append({"text_id": f"n{i}", "pair": f"h{i}", "model": "m", "text": text})
     return portrayal.audit(
-        "news",
+        study="news",
         texts=texts,
         reference=originals,
         levels=("word",),
@@ -265,7 +265,7 @@ def audited_news(folder: Path, hand: list[tuple[str, str, str, str]], **options:
         writer.writerows((*row, "ann") for row in hand)
     given = {"texts": texts, "reference": originals, "levels": ("sentiment",)}
     out = {"out": folder / "run", "hand_labels": str(path)}
-    return portrayal.audit("news", **given, **out, **options, **QUICK)
+    return portrayal.audit(study="news", **given, **out, **options, **QUICK)
 
 
 def mean_change(truth: dict[Any, float], person: str) -> float:
@@ -351,7 +351,7 @@ def test_what_nobody_checked_is_called_as_the_scorer_reads(tmp_path: Path) -> No
     checked = audited_pairs(tmp_path, hand)
     texts = [{k: row[k] for k in ("text_id", "pair", "gender", "text")} for row in rows]
     options = {"group": "gender", "scorers": ("sentiment",), **QUICK}
-    bare = portrayal.audit("pairs", texts=texts, out=tmp_path / "bare", **options)
+    bare = portrayal.audit(study="pairs", texts=texts, out=tmp_path / "bare", **options)
     for run, called in ((bare, True), (checked, False)):
         with run.speaking():
             screen = first_screen(View.of(run))
@@ -377,7 +377,7 @@ def test_labels_chosen_by_hand_are_called_so(tmp_path: Path) -> None:
     for hand, called in ((refused, True), (drawn, False)):
         more = {"texts": texts, "group": "gender", "hand_labels": table(tmp_path, hand)}
         out = tmp_path / f"refused-{called}"
-        run = portrayal.audit("pairs", scorers=("length",), out=out, **more, **QUICK)
+        run = portrayal.audit(study="pairs", scorers=("length",), out=out, **more, **QUICK)
         notes = {e.instruments.get("hand_labels", "") for e in run.records} - {""}
         assert notes
         assert all(("not drawn at random" in note) == called for note in notes)

@@ -30,7 +30,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 def audited(folder: Path, factors: Path | None = None, hand: Path | None = None) -> Run:
     texts = [{k: row[k] for k in ("text_id", "prompt_id", "text")} for row in stories()]
     return portrayal.audit(
-        "laissez-faire",
+        study="laissez-faire",
         texts=texts,
         factor=[str((factors or folder) / "faith.toml")],
         hand_labels=None if hand is None else str(hand),

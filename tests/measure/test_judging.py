@@ -23,7 +23,9 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     (folder / "faith.toml").write_text(FACTOR.format(name="faith"), encoding="utf-8")
     texts = [{k: row[k] for k in ("text_id", "prompt_id", "text")} for row in of_many_prompts()]
     factor = [str(folder / "faith.toml")]
-    return portrayal.audit("laissez-faire", texts=texts, factor=factor, out=folder / "run", **QUICK)
+    return portrayal.audit(
+        study="laissez-faire", texts=texts, factor=factor, out=folder / "run", **QUICK
+    )
 
 
 @pytest.fixture

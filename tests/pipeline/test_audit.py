@@ -46,7 +46,7 @@ def rows():
 
 def labelled(rows, out, **options):
     return portrayal.audit(
-        "laissez-faire", texts=rows, out=out, columns=LABEL_COLUMNS, **(QUICK | options)
+        study="laissez-faire", texts=rows, out=out, columns=LABEL_COLUMNS, **(QUICK | options)
     )
 
 
@@ -90,7 +90,7 @@ def extracted(out, **options):
         for i, prompt in enumerate(asked)
         for text, *_ in STORIES
     ]
-    return portrayal.audit("laissez_faire", texts=rows, out=out, **(QUICK | options))
+    return portrayal.audit(study="laissez_faire", texts=rows, out=out, **(QUICK | options))
 
 
 class _Elsewhere(ThreadPoolExecutor):
@@ -157,7 +157,7 @@ def test_the_same_audit_does_nothing_again(rows, tmp_path):
     before = times(tmp_path)
     assert as_text(labelled(rows, tmp_path)) == as_text(run)
     assert times(tmp_path) == before
-    without_texts = portrayal.audit("laissez-faire", out=tmp_path, **QUICK)
+    without_texts = portrayal.audit(study="laissez-faire", out=tmp_path, **QUICK)
     assert times(tmp_path) == before
     assert as_text(without_texts) == as_text(run)
 
@@ -233,7 +233,7 @@ def test_texts_that_answer_other_prompts_replace_without_a_trace(tmp_path):
 
     for kind in ("cook", "pilot"):
         run = portrayal.audit(
-            "laissez-faire", texts=rows(kind), out=tmp_path, replace=True, **QUICK
+            study="laissez-faire", texts=rows(kind), out=tmp_path, replace=True, **QUICK
         )
         assert run.annotations("people.v6").note()["n_errors"] == 0
         failed = [e for e in run.records if e.group == {"outcome": "failed"}]
@@ -327,7 +327,7 @@ def test_what_cannot_be_asked_is_refused_before_anything_is_done(
 ):
     out = tmp_path / "run"
     with pytest.raises(error, match=message):
-        portrayal.audit("laissez-faire", texts=rows, out=out, **(QUICK | options))
+        portrayal.audit(study="laissez-faire", texts=rows, out=out, **(QUICK | options))
     assert not list(out.rglob("*.parquet"))
 
 
@@ -337,7 +337,7 @@ def test_the_door_of_the_package_stays_a_function(tmp_path):
 
     for _ in range(2):
         with pytest.raises(OptionError):
-            portrayal.audit("laissez-faire", out=tmp_path, workers=0)
+            portrayal.audit(study="laissez-faire", out=tmp_path, workers=0)
     assert portrayal.audit is portrayal.pipeline.audit.audit
     assert isinstance(portrayal.open_run, type(portrayal.audit))
 
@@ -352,12 +352,12 @@ def test_an_address_is_no_folder_of_a_run(rows, tmp_path, monkeypatch, out):
 
 def test_an_unknown_study_is_named(rows):
     with pytest.raises(UnknownNameError, match="no study is called 'moon'"):
-        portrayal.audit("moon", texts=rows)
+        portrayal.audit(study="moon", texts=rows)
 
 
 def test_no_texts_at_all_are_asked_for(tmp_path):
     with pytest.raises(OptionError, match="there are no texts: give a file"):
-        portrayal.audit("laissez-faire", out=tmp_path, **QUICK)
+        portrayal.audit(study="laissez-faire", out=tmp_path, **QUICK)
 
 
 def test_a_failing_import_leaves_no_numbers(rows, tmp_path):
@@ -534,17 +534,17 @@ def test_the_options_that_a_run_keeps_make_an_equal_run(rows, tmp_path, columns)
     study = registry.get("studies", "laissez-faire")
     options = QUICK | {"level": 0.9, "measure": ("outcomes",), "columns": columns}
     config = AuditConfig.of(options, study.options, study.name)
-    first = portrayal.audit("laissez-faire", texts=rows, out=tmp_path / "a", config=config)
+    first = portrayal.audit(study="laissez-faire", texts=rows, out=tmp_path / "a", config=config)
     read = AuditConfig.of({}, study.options, study.name, first.settings_path)
     assert dataclasses.replace(read, options={}) == dataclasses.replace(config, options={})
     assert study.options(**read.options) == study.options(**config.options)
     again = portrayal.audit(
-        "laissez-faire", texts=rows, out=tmp_path / "b", config=str(first.settings_path)
+        study="laissez-faire", texts=rows, out=tmp_path / "b", config=str(first.settings_path)
     )
     assert as_text(again) == as_text(first)
     assert again.settings() == first.settings()
     over = portrayal.audit(
-        "laissez-faire", texts=rows, out=tmp_path / "c", config=first.settings_path, level=0.8
+        study="laissez-faire", texts=rows, out=tmp_path / "c", config=first.settings_path, level=0.8
     )
     assert over.settings()["options"] == first.settings()["options"] | {"level": 0.8}
 
@@ -589,7 +589,7 @@ def test_what_is_wrong_in_a_file_of_options_is_said_with_its_line(tmp_path, text
     file = tmp_path / "mine.toml"
     file.write_text(text)
     with pytest.raises(DataError, match=f"mine.toml.*{re.escape(said)}"):
-        portrayal.audit("laissez-faire", texts=[], config=file)
+        portrayal.audit(study="laissez-faire", texts=[], config=file)
 
 
 def test_an_audit_multiplies_on_one_core_and_leaves_the_threads_of_others(rows, tmp_path):

@@ -65,7 +65,7 @@ def test_every_estimate_of_a_card_is_of_the_run(measured: Run, tmp_path: Path) -
 
 def test_hostile_names_of_models_have_no_effect(tmp_path: Path) -> None:
     texts = [{"prompt_id": "learning-neutral-arts", "text": STORY, "model": HOSTILE}] * 3
-    run = portrayal.audit("laissez-faire", texts=texts, out=tmp_path / "r", report=False)
+    run = portrayal.audit(study="laissez-faire", texts=texts, out=tmp_path / "r", report=False)
     page = write_model_card(run).read_text("utf-8")
     assert "<img" not in page.replace("\\<", "")
     assert HOSTILE not in page
@@ -178,7 +178,7 @@ def test_a_manifest_that_is_none_is_named(copied: Run, text: str) -> None:
 def test_every_study_has_a_card(study: str, tmp_path: Path) -> None:
     quick = {"draws": 100, "permutations": 20, "report": False}
     sample = registry.get("studies", study).sample()
-    run = portrayal.audit(study, out=tmp_path / "r", **quick, **sample)
+    run = portrayal.audit(study=study, out=tmp_path / "r", **quick, **sample)
     assert IDS.search(write_model_card(run).read_text("utf-8"))
 
 
@@ -186,7 +186,9 @@ def test_a_study_of_ones_own_is_part_of_the_manifest(tmp_path: Path) -> None:
     folder = tmp_path / "mine"
     write_start(folder)
     quick = {"draws": 100, "permutations": 20}
-    run = portrayal.audit(str(folder), texts=folder / "texts.csv", out=tmp_path / "r", **quick)
+    run = portrayal.audit(
+        study=str(folder), texts=folder / "texts.csv", out=tmp_path / "r", **quick
+    )
     assert "study/study.toml" in run.manifest.steps()["estimates"]["made"]
     _append(run.path / "study" / "study.toml")
     (problem,) = map(str, verify_run(run))

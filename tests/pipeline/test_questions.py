@@ -27,7 +27,7 @@ def stories(n_prompts=6, n=4):
 def audited(out, *questions):
     options = {"draws": 100, "permutations": 20, "report": False, "question": questions}
     texts = None if (out / "texts").is_dir() else stories()
-    return portrayal.audit("laissez-faire", texts=texts, out=out, **options)
+    return portrayal.audit(study="laissez-faire", texts=texts, out=out, **options)
 
 
 @pytest.mark.parametrize(
@@ -56,13 +56,13 @@ def test_groups_are_those_of_columns_as_a_study_spells_them(tmp_path):
     fields = {"texts": rows, "report": False, "permutations": 20}
     with pytest.raises(OptionError, match="no gender is 'woman'; there are: female, male"):
         portrayal.audit(
-            "agency", out=tmp_path / "a", question=("agency_gap gender=woman",), **fields
+            study="agency", out=tmp_path / "a", question=("agency_gap gender=woman",), **fields
         )
     asked = ("agency_gap gender=female-male domain=Biography",)
     with pytest.raises(OptionError, match="no gender is 'female-male'"):
-        portrayal.audit("agency", out=tmp_path / "b", question=asked, **fields)
+        portrayal.audit(study="agency", out=tmp_path / "b", question=asked, **fields)
     asked = "agency_gap gender=female masking=masked", "agency_gap gender=male domain=Biography"
-    run = portrayal.audit("agency", out=tmp_path / "c", question=asked, **fields)
+    run = portrayal.audit(study="agency", out=tmp_path / "c", question=asked, **fields)
     first, second = lines_of(run)
     assert "without a test" in first or "p = " in first
     assert "agency_gap.v1 has no domain here; it has model, task, " in second
@@ -72,7 +72,7 @@ def test_word_lists_say_which_groups_news_has(tmp_path):
     pair = {"headline": "Rain", "text": "A woman met a man in the rain."}
     with pytest.raises(OptionError, match="no race is 'Klingon'; there are: "):
         portrayal.audit(
-            "news",
+            study="news",
             texts=[pair],
             reference=[pair],
             out=tmp_path,
@@ -119,7 +119,7 @@ def test_a_question_after_a_first_audit_is_called_so(tmp_path):
     assert second["first_audit"] == run.manifest.first_measured == before["on"]
     assert ["after a first audit of this run" in line for line in lines_of(run)] == [False, True]
     config = run.settings_path
-    again = portrayal.audit("laissez-faire", out=tmp_path, config=config)
+    again = portrayal.audit(study="laissez-faire", out=tmp_path, config=config)
     assert again.settings()["questions"] == run.settings()["questions"]
 
 

@@ -216,7 +216,7 @@ def test_an_audit_of_ones_own_reads_people_with_its_locale(hebrew: Path, tmp_pat
         for text in ("דנה כתבה למשה.", "יוסף חייך. גם דנה.")
     ]
     run = portrayal.audit(
-        str(tmp_path / "own.toml"),
+        study=str(tmp_path / "own.toml"),
         texts=texts,
         out=tmp_path / "run",
         draws=100,

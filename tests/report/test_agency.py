@@ -25,7 +25,7 @@ EVIL = "<script>alert(1)</script>"
 
 def audit(path, rows, **options):
     fast = {"draws": 300, "permutations": 100, "report": False}
-    return View.of(portrayal.audit("agency", texts=rows, out=path, **{**fast, **options}))
+    return View.of(portrayal.audit(study="agency", texts=rows, out=path, **{**fast, **options}))
 
 
 def texts_of(shares, n=60, seed=0):

@@ -37,7 +37,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("series")
     for month, share in ((1, 0.15), (2, 0.16), (3, 0.9)):
         portrayal.audit(
-            "laissez-faire",
+            study="laissez-faire",
             texts=list(stories(share, f"{HOSTILE} {month // 3}")),
             out=path / f"2026-0{month}-01",
             report=False,

@@ -266,7 +266,7 @@ def test_each_baseline_has_a_panel_with_its_ratios_and_intervals(tmp_path: Path)
     ]
     columns = {"subject_gender": "subject_gender"}
     run = portrayal.audit(
-        str(path), texts=texts, columns=columns, out=tmp_path / "run", report=False
+        study=str(path), texts=texts, columns=columns, out=tmp_path / "run", report=False
     )
     name = "representation_by_baseline.v1"
     view = View.of(run)

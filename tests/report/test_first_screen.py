@@ -161,7 +161,7 @@ def test_a_report_without_a_test_says_that_nothing_could_be_tested_and_why(
     texts = [
         {"prompt_id": f"p{i % 3}", "gender": "F", "text": "She leads a ward."} for i in range(9)
     ]
-    run = portrayal.audit("agency", texts=texts, report=False)
+    run = portrayal.audit(study="agency", texts=texts, report=False)
     said = first_screen(View.of(run)).none
     assert said == "Nothing could be seen in 9 texts: fewer than two groups of gender have texts."
 

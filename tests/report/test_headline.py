@@ -312,7 +312,9 @@ def audited(text: str, n_prompts: int = 24, n: int = 3) -> Run:
         for i, prompt in enumerate(laden[:n_prompts])
         for k in range(n)
     ]
-    return portrayal.audit("laissez-faire", texts=rows, draws=100, permutations=20, report=False)
+    return portrayal.audit(
+        study="laissez-faire", texts=rows, draws=100, permutations=20, report=False
+    )
 
 
 @pytest.mark.parametrize(

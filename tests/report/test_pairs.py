@@ -44,7 +44,7 @@ def rows_of(more: dict[str, str], groups: tuple[str, ...] = GROUPS, times: int =
 
 def audit(path: Path, rows: list[Any], **options: Any) -> View:
     fast = {"scorers": ["length"], "permutations": 100, "report": False}
-    return View.of(portrayal.audit("pairs", texts=rows, out=path, **{**fast, **options}))
+    return View.of(portrayal.audit(study="pairs", texts=rows, out=path, **{**fast, **options}))
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +89,7 @@ def test_each_model_and_score_is_a_finding(view: View) -> None:
 
 def test_the_page_says_how_units_were_recognised(tmp_path: Path) -> None:
     rows = [{k: v for k, v in r.items() if k != "note"} for r in pairs()]
-    portrayal.audit("pairs", texts=rows, out=tmp_path, scorers=("length",))
+    portrayal.audit(study="pairs", texts=rows, out=tmp_path, scorers=("length",))
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "36 pairs of 12 sources, which their names begin with" in page
 

@@ -38,7 +38,7 @@ def test_few_prompts_can_answer_for_themselves_and_the_command_does(tmp_path: Pa
         for p in laden
         for i in range(20)
     ]
-    run = portrayal.audit("laissez-faire", texts=rows, out=tmp_path / "a run", **QUICK)
+    run = portrayal.audit(study="laissez-faire", texts=rows, out=tmp_path / "a run", **QUICK)
     (line,) = first_screen(View.of(run)).remedies
     assert "whether groups differ in these very prompts, which tells nothing of others" in line
     assert line in list(finding_lines(run, 3))
@@ -46,7 +46,10 @@ def test_few_prompts_can_answer_for_themselves_and_the_command_does(tmp_path: Pa
     given = of_command(line)
     assert given["--population"] == "these-prompts"
     again = portrayal.audit(
-        given["study"], out=given["--out"], config=given["--config"], population="these-prompts"
+        study=given["study"],
+        out=given["--out"],
+        config=given["--config"],
+        population="these-prompts",
     )
     view = View.of(again)
     screen = first_screen(view)
@@ -70,7 +73,9 @@ def letters(n: int, seed: int = 4) -> list[dict[str, str]]:
 
 
 def agency(rows: list[dict[str, str]], out: Path, **more: Any) -> Run:
-    return portrayal.audit("agency", texts=rows, out=out, permutations=50, report=False, **more)
+    return portrayal.audit(
+        study="agency", texts=rows, out=out, permutations=50, report=False, **more
+    )
 
 
 def width(run: Run) -> float:
@@ -91,7 +96,7 @@ def test_a_column_by_which_texts_are_alike_is_named_where_it_sharpens(tmp_path: 
     assert given["--cluster"] == "template"
     before = width(run)
     again = portrayal.audit(
-        given["study"], out=given["--out"], config=given["--config"], cluster="template"
+        study=given["study"], out=given["--out"], config=given["--config"], cluster="template"
     )
     assert f"±{50 * width(again):.0f} points in place of ±{50 * before:.0f}: " in line
     assert width(again) < 0.5 * before

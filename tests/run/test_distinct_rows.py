@@ -19,7 +19,7 @@ def test_rows_are_the_same_however_many_shards_are_joined_at_once(
         for i in range(50)
     ]  # fmt: skip
     run = portrayal.audit(
-        "laissez-faire",
+        study="laissez-faire",
         texts=rows,
         out=tmp_path / "run",
         columns=["subject_name=subject_name", "subject_gender=subject_gender"],

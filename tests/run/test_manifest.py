@@ -36,7 +36,7 @@ def audited(out: Path, story: str = STORY, seed: int = 0) -> Run:
     """The same audit; its page, which takes most of the time, is written by `made` alone."""
     texts = [{"prompt_id": prompt, "text": story} for prompt in PROMPTS for _ in range(2)]
     few = {"draws": 100, "permutations": 20, "report": False, "seed": seed}
-    return portrayal.audit("laissez-faire", texts=texts, out=out, shard_rows=2, **few)
+    return portrayal.audit(study="laissez-faire", texts=texts, out=out, shard_rows=2, **few)
 
 
 def settled(folder: Path) -> None:
@@ -277,7 +277,7 @@ def test_without_the_texts_nothing_is_taken_away(run: Run) -> None:
     flip(part, 0.5, 1)
     damaged = part.read_bytes()
     with pytest.raises(RunError, match=r"part-00000\.parquet is not as it was written.*--texts"):
-        portrayal.audit("laissez-faire", out=run.path, draws=100, permutations=20)
+        portrayal.audit(study="laissez-faire", out=run.path, draws=100, permutations=20)
     assert part.read_bytes() == damaged
 
 

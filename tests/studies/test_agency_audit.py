@@ -59,7 +59,9 @@ def test_both_maskings_stand_side_by_side(run):
 
 def test_no_number_depends_on_shards_or_workers(run, tmp_path):
     same = FAST | {"draws": 200, "permutations": 40}
-    other = portrayal.audit("agency", out=tmp_path / "r", shard_rows=5, **same, **STUDY.sample())
+    other = portrayal.audit(
+        study="agency", out=tmp_path / "r", shard_rows=5, **same, **STUDY.sample()
+    )
     assert other.records == run.records
 
 
@@ -74,7 +76,12 @@ def own_texts(group, values, n=12):
 def test_groups_are_columns_of_the_users_own(tmp_path):
     rows = own_texts("First Language", ("Dutch", "Turkish", "Arabic"))
     run = portrayal.audit(
-        "agency", texts=rows, out=tmp_path / "r", by=("First Language",), stratum="unit", **FAST
+        study="agency",
+        texts=rows,
+        out=tmp_path / "r",
+        by=("First Language",),
+        stratum="unit",
+        **FAST,
     )
     groups = {tuple(e.group) for e in run.records}
     assert groups == {(), ("First Language",), ("attribute",)}
@@ -93,10 +100,10 @@ def test_groups_are_columns_of_the_users_own(tmp_path):
 def test_a_group_that_no_text_has_is_refused_in_words(tmp_path):
     rows = own_texts("gender", ("f", "m"))
     with pytest.raises(OptionError, match=r"--by faith: no text has a value"):
-        portrayal.audit("agency", texts=rows, out=tmp_path / "r", by=("faith",), **FAST)
+        portrayal.audit(study="agency", texts=rows, out=tmp_path / "r", by=("faith",), **FAST)
     assert not list((tmp_path / "r").glob("annotations/*"))  # refused before any text is read
     with pytest.raises(OptionError, match=r"no column gender or race\. Name the column"):
-        portrayal.audit("agency", texts=[{"text": ACTS}], out=tmp_path / "q", **FAST)
+        portrayal.audit(study="agency", texts=[{"text": ACTS}], out=tmp_path / "q", **FAST)
 
 
 def undefined(run, measure):
@@ -109,7 +116,10 @@ def undefined(run, measure):
 
 def test_one_group_alone_has_a_level_and_no_difference(tmp_path):
     run = portrayal.audit(
-        "agency", texts=own_texts("gender", ("f",)), out=tmp_path / "r", **{**FAST, "report": True}
+        study="agency",
+        texts=own_texts("gender", ("f",)),
+        out=tmp_path / "r",
+        **{**FAST, "report": True},
     )
     shares = [e for e in run.records if e.measure == "agency_share.v1" and e.group]
     assert {e.group["gender"] for e in shares} == {"female"}
@@ -132,7 +142,9 @@ def test_one_group_alone_has_a_level_and_no_difference(tmp_path):
 )
 def test_texts_without_a_sentence_that_can_be_told_give_no_number(tmp_path, texts):
     rows = [{"text": text, "gender": value} for text in texts for value in ("f", "m")]
-    run = portrayal.audit("agency", texts=rows, out=tmp_path / "r", **{**FAST, "report": True})
+    run = portrayal.audit(
+        study="agency", texts=rows, out=tmp_path / "r", **{**FAST, "report": True}
+    )
     assert all(e.value is None for e in run.records)
     reason = {"no text of this group with a sentence that the classifier can tell"}
     assert undefined(run, "agency_share.v1") == reason
@@ -147,7 +159,9 @@ def test_texts_without_a_sentence_that_can_be_told_give_no_number(tmp_path, text
 def test_a_text_of_each_group_has_a_difference_without_an_interval(tmp_path):
     acts, cares = "They founded a company.", "They lovingly support and care for their friends."
     rows = [{"text": acts, "gender": "f"}, {"text": cares, "gender": "m"}]
-    run = portrayal.audit("agency", texts=rows, out=tmp_path / "r", **{**FAST, "report": True})
+    run = portrayal.audit(
+        study="agency", texts=rows, out=tmp_path / "r", **{**FAST, "report": True}
+    )
     (gap,) = (e for e in run.records if "gap.v1" in e.measure and e.strata["masking"] == "masked")
     assert gap.value == pytest.approx(-2.0)
     assert gap.interval is None
@@ -156,7 +170,9 @@ def test_a_text_of_each_group_has_a_difference_without_an_interval(tmp_path):
 
 def test_groups_that_are_alike_read_as_alike(tmp_path):
     rows = [{"text": ACTS, "gender": value} for value in ("f", "m")] * 5
-    run = portrayal.audit("agency", texts=rows, out=tmp_path / "r", **{**FAST, "report": True})
+    run = portrayal.audit(
+        study="agency", texts=rows, out=tmp_path / "r", **{**FAST, "report": True}
+    )
     assert {e.value for e in run.records if e.measure == "agency_variance.v1"} == {0.0}
     page = (tmp_path / "r" / "report.html").read_text("utf-8")
     assert "all texts are classed alike" in page
@@ -174,7 +190,7 @@ def test_groups_that_are_alike_read_as_alike(tmp_path):
 def test_columns_are_checked_before_any_text_is_read(tmp_path, options, flag):
     rows = own_texts("gender", ("f", "m"))
     with pytest.raises(OptionError, match=f"{flag} nope: .*'text', 'gender', 'unit'"):
-        portrayal.audit("agency", texts=rows, out=tmp_path / "r", **options, **FAST)
+        portrayal.audit(study="agency", texts=rows, out=tmp_path / "r", **options, **FAST)
     assert not list((tmp_path / "r").glob("**/*.parquet"))
     # Known prompts may tell what is a field of the study, and a column may be mapped.
     fields = AgencyOptions(by=("race", "nope")).text_fields(FIELDS)
@@ -185,7 +201,7 @@ def test_columns_are_checked_before_any_text_is_read(tmp_path, options, flag):
     with pytest.raises(OptionError, match="--by race: no text has a value"):
         map_columns(known, ["text"])
     mapped = {**FAST, "columns": {"nope": "unit"}, **options}
-    assert portrayal.audit("agency", texts=rows, out=tmp_path / "m", **mapped).records
+    assert portrayal.audit(study="agency", texts=rows, out=tmp_path / "m", **mapped).records
 
 
 def of_two_kinds():
@@ -200,7 +216,7 @@ def of_two_kinds():
 
 def test_texts_are_clustered_by_a_column(tmp_path):
     rows = [dict(row, who=f"{row['gender']}{i % 6}") for i, row in enumerate(of_two_kinds())]
-    run = portrayal.audit("agency", texts=rows, out=tmp_path / "r", cluster="who", **FAST)
+    run = portrayal.audit(study="agency", texts=rows, out=tmp_path / "r", cluster="who", **FAST)
     (e,) = (e for e in run.records if e.measure == "agency_gap.v1" and masked(e))
     assert e.n_clusters == 6
     assert e.interval.method == (
@@ -212,13 +228,13 @@ def test_texts_are_clustered_by_a_column(tmp_path):
 
 def test_texts_of_one_prompt_can_be_clusters_themselves(tmp_path):
     rows = [dict(row, prompt="Write a biography.") for row in of_two_kinds()]
-    run = portrayal.audit("agency", texts=rows, out=tmp_path / "r", **FAST)
+    run = portrayal.audit(study="agency", texts=rows, out=tmp_path / "r", **FAST)
     (e,) = (e for e in run.records if e.measure == "agency_gap.v1" and masked(e))
     assert e.interval is None
     assert "--cluster text" in e.status.no_interval
     flat = flatten_estimates([e]).to_pylist()[0]
     assert flat["interval_method"].startswith("none: a group has texts of one prompt only")
-    run = portrayal.audit("agency", texts=rows, out=tmp_path / "r", cluster="text", **FAST)
+    run = portrayal.audit(study="agency", texts=rows, out=tmp_path / "r", cluster="text", **FAST)
     (e,) = (e for e in run.records if e.measure == "agency_gap.v1" and masked(e))
     assert e.interval is not None
     assert e.n_clusters == 12
@@ -230,7 +246,7 @@ def masked(estimate):
 
 def test_genders_and_tasks_have_short_spellings(tmp_path):
     rows = [dict(row, task="bio") for row in own_texts("gender", ("F", "m"))]
-    run = portrayal.audit("agency", texts=rows, out=tmp_path / "r", **FAST)
+    run = portrayal.audit(study="agency", texts=rows, out=tmp_path / "r", **FAST)
     assert {e.strata["task"] for e in run.records} == {"Biography"}
     values = {e.group["gender"] for e in run.records if "gender" in e.group}
     assert values == {"female", "male", "male − female"}
@@ -238,7 +254,7 @@ def test_genders_and_tasks_have_short_spellings(tmp_path):
 
 def test_the_unmasked_result_can_come_first(tmp_path):
     rows = own_texts("gender", ("f", "m"))
-    run = portrayal.audit("agency", texts=rows, out=tmp_path / "r", masked=False, **FAST)
+    run = portrayal.audit(study="agency", texts=rows, out=tmp_path / "r", masked=False, **FAST)
     assert run.records[0].strata["masking"] == "unmasked"
     assert run.settings()["annotators"] == ["agency-unmasked.v1", "agency.v1"]
 
@@ -335,7 +351,12 @@ def reviews():
 def test_table_14_comes_out_with_at_least_10_reviews_of_each_gender(tmp_path):
     said = []
     run = portrayal.audit(
-        "agency", texts=list(reviews()), out=tmp_path / "r", min_group=10, say=said.append, **FAST
+        study="agency",
+        texts=list(reviews()),
+        out=tmp_path / "r",
+        min_group=10,
+        say=said.append,
+        **FAST,
     )
     found = {}
     for e in run.records:
@@ -354,7 +375,9 @@ def test_table_14_comes_out_with_at_least_10_reviews_of_each_gender(tmp_path):
 def test_the_console_says_that_a_sample_leaves_no_text(tmp_path):
     said = []
     rows = own_texts("gender", ("f", "m"), n=4)
-    portrayal.audit("agency", texts=rows, out=tmp_path / "r", min_group=9, say=said.append, **FAST)
+    portrayal.audit(
+        study="agency", texts=rows, out=tmp_path / "r", min_group=9, say=said.append, **FAST
+    )
     few = "in strata with fewer than 9 texts of a group of gender (--min-group): no stratum"
     assert f"left out: 8 of 8 texts {few}" in said
     assert "no text is left to measure" in said
@@ -364,10 +387,10 @@ def test_the_console_says_what_a_balanced_sample_leaves_out_and_nothing_else(tmp
     said = []
     rows = own_texts("gender", ("f", "m"), n=4)
     how = {"texts": rows, "out": tmp_path / "r", "say": said.append}
-    portrayal.audit("agency", **how, per_stratum=3, **FAST)
+    portrayal.audit(study="agency", **how, per_stratum=3, **FAST)
     assert "left out: 2 of 8 texts beyond 3 of each group and stratum (--per-stratum)" in said
     said.clear()
-    portrayal.audit("agency", **how, **FAST)
+    portrayal.audit(study="agency", **how, **FAST)
     assert not [line for line in said if "left out" in line]
 
 
@@ -410,7 +433,11 @@ def test_checkpoints_read_the_same_texts_and_their_variances_are_averaged(tmp_pa
         for _ in range(n)
     ]
     run = portrayal.audit(
-        "agency", texts=rows, out=tmp_path / "r", classifier=str(folder), **{**FAST, "report": True}
+        study="agency",
+        texts=rows,
+        out=tmp_path / "r",
+        classifier=str(folder),
+        **{**FAST, "report": True},
     )
     own = [e for e in run.records if e.strata["masking"] == "masked"]
     (variance,) = (e for e in own if e.measure == "agency_variance.v1")
@@ -433,7 +460,7 @@ def test_equal_checkpoints_give_what_one_gives(tmp_path):
     values = []
     for name, classifier in (("a", one), ("b", three)):
         run = portrayal.audit(
-            "agency", texts=rows, out=tmp_path / name, classifier=str(classifier), **FAST
+            study="agency", texts=rows, out=tmp_path / name, classifier=str(classifier), **FAST
         )
         values.append(
             [
@@ -472,7 +499,7 @@ def overall(run):
 
 
 def test_names_and_departments_are_both_units(professors, tmp_path):
-    run = portrayal.audit("agency", out=tmp_path / "r", **professors)
+    run = portrayal.audit(study="agency", out=tmp_path / "r", **professors)
     e = overall(run)
     units = {name: n for name, n in e.details.items() if name.startswith("units_")}
     assert units == {"units_name": 6.0, "units_department": 7.0}
@@ -487,14 +514,14 @@ def test_names_and_departments_are_both_units(professors, tmp_path):
 
 @pytest.mark.parametrize(("cluster", "n"), [("name", 6), ("prompt", 7)])
 def test_one_of_the_two_units_can_be_chosen(professors, cluster, n, tmp_path):
-    e = overall(portrayal.audit("agency", out=tmp_path / "r", cluster=cluster, **professors))
+    e = overall(portrayal.audit(study="agency", out=tmp_path / "r", cluster=cluster, **professors))
     assert e.n_clusters == n
     assert not any(name.startswith("units_") for name in e.details)
 
 
 def test_names_alone_are_units_where_prompts_make_no_blocks(professors, tmp_path):
     rows = [row for row in professors["texts"] if row["department"] < "job 3"]
-    run = portrayal.audit("agency", out=tmp_path / "r", **professors | {"texts": rows})
+    run = portrayal.audit(study="agency", out=tmp_path / "r", **professors | {"texts": rows})
     e = overall(run)
     assert e.n_clusters == 6
     assert "over values of name" in e.interval.method
@@ -502,5 +529,5 @@ def test_names_alone_are_units_where_prompts_make_no_blocks(professors, tmp_path
 
 def test_one_name_for_a_group_leaves_prompts_as_units(professors, tmp_path):
     rows = [row for row in professors["texts"] if row["name"][1:] == "0"]
-    run = portrayal.audit("agency", out=tmp_path / "r", **professors | {"texts": rows})
+    run = portrayal.audit(study="agency", out=tmp_path / "r", **professors | {"texts": rows})
     assert overall(run).n_clusters == 7

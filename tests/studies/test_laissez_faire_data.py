@@ -149,7 +149,7 @@ def test_what_was_planted_is_found_and_nothing_else(sample_run, tmp_path):
 
     plain = STUDY.joinpath(TELLERS["Teller B"])
     other = portrayal.audit(
-        "laissez-faire", texts=plain, out=tmp_path, report=False, draws=200, permutations=40
+        study="laissez-faire", texts=plain, out=tmp_path, report=False, draws=200, permutations=40
     )
     screen = first_screen(View.of(other))
     assert screen.planted is None  # these are other texts

@@ -24,7 +24,7 @@ QUICK: dict[str, Any] = {"draws": 100, "permutations": 20, "report": False}
 
 def _audit(out: Path, **more: Any) -> Run:
     sample = registry.get("studies", "news").sample()
-    return portrayal.audit("news", out=out, **(QUICK | sample | more))
+    return portrayal.audit(study="news", out=out, **(QUICK | sample | more))
 
 
 def test_no_number_depends_on_shards_or_workers(

@@ -86,7 +86,7 @@ def test_no_byte_comes_into_a_run_unless_it_is_allowed(
     texts = [{"prompt_id": "prompt-1", "text": "She helped the doctor."}]
     run = folder.parent / "run"
     with pytest.raises(DataError, match="leads out"):
-        portrayal.audit(str(folder / "mine.toml"), texts=texts, out=run)
+        portrayal.audit(study=str(folder / "mine.toml"), texts=texts, out=run)
     held = [path for path in run.rglob("*") if path.is_file()] if run.exists() else []
     assert not [path for path in held if SECRET.encode() in path.read_bytes()]
     monkeypatch.setenv("PORTRAYAL_ALLOW_OUTSIDE", str(folder.parent))

@@ -28,7 +28,7 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> Run:
     folder = tmp_path_factory.mktemp("own")
     write_start(folder / "my-study")
     run = portrayal.audit(
-        str(folder / "my-study"), texts=folder / "my-study" / "texts.csv", out=folder / "run"
+        study=str(folder / "my-study"), texts=folder / "my-study" / "texts.csv", out=folder / "run"
     )
     (folder / "my-study" / "study.toml").unlink()  # a run needs nothing but itself
     return run
@@ -57,7 +57,9 @@ def test_the_start_runs_at_once_and_keeps_its_study(audited: Run) -> None:
 
 def test_a_run_is_audited_again_by_its_own_copy_of_the_study(audited: Run, tmp_path: Path) -> None:
     copy = shutil.copytree(audited.path, tmp_path / "run")
-    again = portrayal.audit(str(copy / "study"), out=copy, config=copy / "audit.toml", level=0.9)
+    again = portrayal.audit(
+        study=str(copy / "study"), out=copy, config=copy / "audit.toml", level=0.9
+    )
     assert (again.path / "study" / "card.md").read_text("utf-8")
 
 
@@ -170,7 +172,12 @@ def test_names_of_ones_own_are_groups_of_ones_own(tmp_path: Path) -> None:
     labels = {"subject_name": "subject_name", "subject_gender": "subject_gender"}
     said: list[str] = []
     run = portrayal.audit(
-        str(path), texts=texts, out=tmp_path / "run", columns=labels, report=True, say=said.append
+        study=str(path),
+        texts=texts,
+        out=tmp_path / "run",
+        columns=labels,
+        report=True,
+        say=said.append,
     )
     found = {
         e.group["caste"]: e.value
@@ -195,7 +202,7 @@ def test_names_of_ones_own_are_groups_of_ones_own(tmp_path: Path) -> None:
     assert said[0].startswith("read with names in 'name'")
     with pytest.raises(OptionError, match="takes people from labels"):
         portrayal.audit(
-            str(path), texts=[{"prompt_id": prompts[0].prompt_id, "text": "She ran."}],
+            study=str(path), texts=[{"prompt_id": prompts[0].prompt_id, "text": "She ran."}],
             out=tmp_path / "unlabelled", report=False,
         )  # fmt: skip
 
@@ -278,7 +285,7 @@ def test_factors_strata_and_no_people(tmp_path: Path) -> None:
         for p in made.prompts()
         for who in (("nurse", "guard") if p.strata["state"] == "Goa" else ("guard", "guard"))
     ]
-    run = portrayal.audit(str(path), texts=texts, out=tmp_path / "run", report=False)
+    run = portrayal.audit(study=str(path), texts=texts, out=tmp_path / "run", report=False)
     shares = {
         (e.strata["state"], e.group["job"]): e.value
         for e in run.records
@@ -288,7 +295,9 @@ def test_factors_strata_and_no_people(tmp_path: Path) -> None:
     assert shares["Assam", "guard"] == pytest.approx(1.0)
     said: list[str] = []
     bare = [{"text": row["text"]} for row in texts]
-    portrayal.audit(str(path), texts=bare, out=tmp_path / "bare", report=False, say=said.append)
+    portrayal.audit(
+        study=str(path), texts=bare, out=tmp_path / "bare", report=False, say=said.append
+    )
     assert any(line.startswith("no column names a prompt: ") for line in said)
 
 
@@ -305,7 +314,7 @@ def test_a_key_makes_a_study_of_pairs(tmp_path):
     file = tmp_path / "notes.toml"
     file.write_text('question = "Who?"\npair = "case"\n[options]\nsource = "note"\n')
     rows = [{"case": row.pop("pair"), **row} for row in pairs()]
-    run = portrayal.audit(str(file), texts=rows, out=tmp_path / "run", scorers=("length",))
+    run = portrayal.audit(study=str(file), texts=rows, out=tmp_path / "run", scorers=("length",))
     assert {e.measure for e in run.records} >= {"pair_difference.v2"}
     assert {e.n_clusters for e in run.records if e.strata.get("score") == "length"} == {12}
     assert 'pair = "pair"' in run.study_path.read_text()
@@ -343,5 +352,5 @@ def test_a_run_names_a_locale_by_a_path_from_here(
     (tmp_path / "place/locale.toml").write_text(shipped.read_text(encoding="utf-8"), "utf-8")
     path = study(tmp_path, 'prompts = ["Write about a nurse."]\nlocale = "place"')
     rows = [{"prompt": "Write about a nurse.", "text": "Maria ran. She was well."}] * 2
-    run = portrayal.audit(str(path), texts=rows, out="run", report=False)
+    run = portrayal.audit(study=str(path), texts=rows, out="run", report=False)
     assert run.settings()["options"]["locale"] == "place"

@@ -9,7 +9,7 @@ from portrayal.errors import OptionError
 
 def audited(rows, **options):
     given = {"source": "note", "scorers": ("length",), "report": False} | options
-    return audit("pairs", texts=rows, **given)
+    return audit(study="pairs", texts=rows, **given)
 
 
 def renamed(change):

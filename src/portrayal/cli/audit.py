@@ -133,7 +133,7 @@ def audit_of(name: str) -> tuple[Callable[..., None], str]:
             settings = split_prompt_options(settings, name) | columns
             settings.pop("reference", None)  # given as a file already
             run = run_audit(
-                name,
+                study=name,
                 **(study.sample() if sample else files),
                 out=place,
                 config=AuditConfig.of(settings, study.options, study.name, config),

@@ -130,7 +130,7 @@ def compare(
     --------
     >>> she = "Maria was a star student. She helped Juan, and he thanked her."
     >>> stories = [{"prompt_id": "learning-neutral-arts", "text": she}] * 3
-    >>> run = portrayal.audit("laissez-faire", texts=stories, out="one", report=False)
+    >>> run = portrayal.audit(study="laissez-faire", texts=stories, out="one", report=False)
     >>> found = compare("one", "one")
     >>> len(found.rows) > 50, found.prompts.both
     (True, 1)

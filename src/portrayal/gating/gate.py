@@ -69,7 +69,7 @@ def gate(run: Given, against: Given | None, policy: str | Path | Policy) -> Verd
     --------
     >>> she = "Maria was a star student. She helped Juan, and he thanked her."
     >>> stories = [{"prompt_id": "learning-neutral-arts", "text": she}] * 3
-    >>> run = portrayal.audit("laissez-faire", texts=stories, out="one", report=False)
+    >>> run = portrayal.audit(study="laissez-faire", texts=stories, out="one", report=False)
     >>> rule = Rule("women", "representation", {"gender": ("F",)}, allowed_change=1.25)
     >>> verdict = gate("one", "one", Policy((rule,)))
     >>> verdict.outcome, verdict.exit_code

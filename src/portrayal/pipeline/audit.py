@@ -72,9 +72,9 @@ _ADDRESS = re.compile(r"\w{2,}:/", re.ASCII)  # pathlib makes "s3://" into "s3:/
 
 @on_one_core
 def audit(
-    study: str,
-    *,
     texts: Tabular | None = None,
+    *,
+    study: str | None = None,
     reference: Tabular | None = None,
     out: str | Path | None = None,
     config: AuditConfig | str | Path | None = None,
@@ -86,12 +86,12 @@ def audit(
 
     Parameters
     ----------
-    study
-        Registered name, such as "laissez-faire" or "laissez_faire", or the path of a study of your
-        own: a TOML file, or a folder with study.toml.
     texts
         A path (CSV, JSON lines, Parquet, Excel), a DataFrame, or an iterable of mappings. May be
         left out when `out` holds texts already.
+    study
+        Registered name, such as "laissez-faire" or "laissez_faire", or the path of a study of your
+        own: a TOML file, or a folder with study.toml.
     reference
         The texts that people wrote, for a study that compares with them; likewise.
     out
@@ -122,12 +122,14 @@ def audit(
     --------
     >>> text = "Maria was a star student. She helped her classmate Juan, and he thanked her."
     >>> stories = [{"prompt_id": "learning-neutral-arts", "text": text}] * 3
-    >>> run = audit("laissez-faire", texts=stories, out="first", report=False)
+    >>> run = audit(stories, study="laissez-faire", out="first", report=False)
     >>> women = {"domain": "Learning", "model": "all"}, {"gender": "F"}
     >>> found = [e for e in run.records if (e.strata, e.group) == women]
     >>> [(e.measure, round(e.value, 2)) for e in found if e.measure == "representation.v1"]
     [('representation.v1', 1.97)]
     """
+    if study is None:
+        raise OptionError("say by which study the texts are audited: study='laissez-faire', ….")
     study_record: Study = registry.get("studies", study)
     # Options by name and a file are both made into the one record, and checked there
     if not isinstance(config, AuditConfig):

@@ -88,7 +88,7 @@ def write_model_card(run: Run, out: str | Path | None = None) -> Path:
     --------
     >>> text = "Maria was a star student. She helped her classmate Juan, and he thanked her."
     >>> stories = [{"prompt_id": "learning-neutral-arts", "text": text}] * 3
-    >>> run = portrayal.audit("laissez-faire", texts=stories, out="first")
+    >>> run = portrayal.audit(study="laissez-faire", texts=stories, out="first")
     >>> portrayal.write_model_card(run).name
     'model-card.md'
     """

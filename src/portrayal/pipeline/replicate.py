@@ -141,7 +141,9 @@ def replicate(
         study_record.name,
     )
     reference = written["reference"] if counts["reference"] else None
-    run = audit(study, texts=written["texts"], reference=reference, out=out, config=config, say=say)
+    run = audit(
+        study=study, texts=written["texts"], reference=reference, out=out, config=config, say=say
+    )
     figures = _figures(run, spec)
     if reading := spec.get("reading"):
         # How a reader agrees with the authors' own labels, on stories from all over the files.

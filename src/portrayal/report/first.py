@@ -111,7 +111,7 @@ class Report:
     --------
     >>> text = "Maria was a star student. She helped her classmate Juan, and he thanked her."
     >>> stories = [{"prompt_id": "learning-neutral-arts", "text": text}] * 3
-    >>> run = portrayal.audit("laissez-faire", texts=stories, report=False)
+    >>> run = portrayal.audit(study="laissez-faire", texts=stories, report=False)
     >>> Report.of(run).findings
     ()
     """

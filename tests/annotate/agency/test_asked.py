@@ -47,7 +47,7 @@ class Model:
 def audit(out, model, settings=None, **options):
     given = {"provider": model, "retry": QUICK, **(settings or {})}
     return portrayal.audit(
-        "agency",
+        study="agency",
         texts=ROWS,
         out=out,
         classifier="llm:server:m",
@@ -155,7 +155,7 @@ def test_options_that_cannot_be_used_are_told_before_a_text_is_read(
     pytest.importorskip("openai", reason="needs the extra 'openai'")
     with pytest.raises(PortrayalError, match=words):
         portrayal.audit(
-            "agency",
+            study="agency",
             texts=ROWS,
             out=tmp_path / "r",
             classifier=spec,

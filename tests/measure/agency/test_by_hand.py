@@ -48,7 +48,7 @@ def audited(folder: Path, labels: list[tuple[str, str, str]]) -> Run:
         writer.writerow(("text_id", "unit", "field", "label", "rater"))
         writer.writerows((text, unit, "agency", label, "ann") for text, unit, label in labels)
     return portrayal.audit(
-        "agency",
+        study="agency",
         texts=texts(),
         out=folder / "run",
         by=("gender",),
@@ -147,7 +147,9 @@ def test_sheets_of_sentences_are_blind_and_correct_their_run(tmp_path: Path) -> 
     drawn_so = {round(size / n, 6) for size, n in chosen.strata.values()}
     assert {*weights.round(6).tolist()} == drawn_so
     options = {"by": ("gender",), "classifier": "lexicon", "report": False, "permutations": 20}
-    again = portrayal.audit("agency", out=run.path, hand_labels=str(hand), draws=200, **options)
+    again = portrayal.audit(
+        study="agency", out=run.path, hand_labels=str(hand), draws=200, **options
+    )
     shares = [e for e in again.records if e.instruments.get("hand_labels", "").endswith("2 raters")]
     assert any(e.value is not None for e in shares)
 

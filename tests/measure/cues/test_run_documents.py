@@ -53,7 +53,7 @@ def test_where_labels_give_no_places_the_sentences_with_a_name_stand_for_a_chara
          "subject_gender": "M"},
     ]  # fmt: skip
     run = portrayal.audit(
-        "laissez-faire", texts=texts, out=tmp_path / "run", report=False,
+        study="laissez-faire", texts=texts, out=tmp_path / "run", report=False,
         columns=["subject_name=subject_name", "subject_gender=subject_gender"],
     )  # fmt: skip
     assert run_documents(run).texts == ("Ann came in. Anna saw Ann.",)

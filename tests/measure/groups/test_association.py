@@ -110,7 +110,7 @@ def test_factors_of_a_run_are_crossed_as_a_plain_recount_has_it(tmp_path: Path) 
     (tmp_path / "size.toml").write_text(SIZE, encoding="utf-8")
     texts = rows()
     run = portrayal.audit(
-        "laissez-faire",
+        study="laissez-faire",
         texts=texts,
         factor=[str(tmp_path / "faith.toml"), str(tmp_path / "size.toml")],
         out=tmp_path / "run",

@@ -70,7 +70,7 @@ def audited(folder: Path, rows: list[dict[str, str]], given: list[dict[str, Any]
     factor.write_text(FACTOR, encoding="utf-8")
     texts = [{name: row[name] for name in ("text_id", "prompt_id", "text")} for row in rows]
     return portrayal.audit(
-        "laissez-faire",
+        study="laissez-faire",
         texts=texts,
         factor=[str(factor)],
         hand_labels=str(table(folder / "hand.csv", given)),

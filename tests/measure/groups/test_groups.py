@@ -65,7 +65,7 @@ def audited(folder: Path, texts: Any = None, **more: Any) -> Run:
     path = folder / "faith.toml"
     path.write_text(FACTOR, encoding="utf-8")
     return portrayal.audit(
-        "laissez-faire",
+        study="laissez-faire",
         texts=rows() if texts is None else texts,
         factor=[str(path)],
         out=folder / "run",
@@ -180,7 +180,11 @@ def test_a_factor_that_nothing_shows_is_refused(tmp_path: Path) -> None:
     bare = [{k: v for k, v in row.items() if k != "faith"} for row in rows()]
     with pytest.raises(OptionError, match=r"nothing shows the factor faith: .*'faith'"):
         portrayal.audit(
-            "laissez-faire", texts=bare, factor=[str(path)], out=tmp_path / "run", report=False
+            study="laissez-faire",
+            texts=bare,
+            factor=[str(path)],
+            out=tmp_path / "run",
+            report=False,
         )
 
 
@@ -196,7 +200,7 @@ def test_people_are_counted_by_references_and_by_shares_of_bearers(tmp_path: Pat
         for i, (name, gender) in enumerate(people)
     ]
     made = portrayal.audit(
-        "laissez-faire",
+        study="laissez-faire",
         texts=labelled,
         factor=["gender", "race"],
         columns={"subject_name": "subject_name", "subject_gender": "subject_gender"},

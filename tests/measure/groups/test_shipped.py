@@ -16,7 +16,7 @@ MEASURED = [name for name in factors() if load_factor(name).sources]
 
 
 def _audited(study: str, texts: object, out: Path, *names: str, **more: object) -> list[Estimate]:
-    run: Run = portrayal.audit(study, texts=texts, out=out, factor=names, **QUICK, **more)
+    run: Run = portrayal.audit(study=study, texts=texts, out=out, factor=names, **QUICK, **more)
     return [e for e in run.records if set(e.group) & set(factors()) and "seen_by" in e.strata]
 
 

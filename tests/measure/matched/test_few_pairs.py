@@ -120,11 +120,13 @@ def test_refusals_of_all_answers_to_one_half_alone_are_told_in_these_pairs(tmp_p
         for case in range(3) for group in ("female", "male") for i in range(12)
     ]  # fmt: skip
     given = {"scorers": ("length",)}
-    run = portrayal.audit("pairs", texts=rows, out=tmp_path, **given)
+    run = portrayal.audit(study="pairs", texts=rows, out=tmp_path, **given)
     screen = first_screen(View.of(run))
     assert "a comparison rests on 3 pairs at most, and it takes 5; `portrayal plan" in screen.none
     assert "in these very pairs, which tells nothing of others: portrayal" in screen.remedies[0]
-    run = portrayal.audit("pairs", texts=rows, out=tmp_path, population="these-prompts", **given)
+    run = portrayal.audit(
+        study="pairs", texts=rows, out=tmp_path, population="these-prompts", **given
+    )
     assert {each["units"] for each in finding_facts(run)["findings"]} == {"pairs"}
     view = View.of(run)
     (found,) = first_screen(view).findings

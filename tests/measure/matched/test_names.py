@@ -10,7 +10,7 @@ GREETINGS, SYLLABLES = (WOMEN, MEN), (LONG, SHORT)
 
 
 def audit(rows, folder, **options):
-    return portrayal.audit("pairs", texts=rows, out=folder, report=False, **options)
+    return portrayal.audit(study="pairs", texts=rows, out=folder, report=False, **options)
 
 
 def stated(run):

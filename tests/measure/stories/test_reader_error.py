@@ -354,7 +354,7 @@ def test_stories_that_the_reader_was_not_measured_on_are_the_reason():
 def test_an_audit_of_another_locale_says_so():
     rows = [json.loads(line) for line in sample().read_text("utf-8").splitlines()[::4]]
     run = portrayal.audit(
-        "laissez-faire", texts=rows, locale="en-IN", report=False, draws=100, permutations=20
+        study="laissez-faire", texts=rows, locale="en-IN", report=False, draws=100, permutations=20
     )
     said = {e.status.reader_error for e in run.records if e.measure == "subordination.v1"}
     assert not any(ERROR_LOW in e.details for e in run.records)

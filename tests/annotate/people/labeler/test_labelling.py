@@ -19,7 +19,7 @@ ROWS = [
 def audit(out, asked, **options):
     settings = {"provider": asked, "retry": Retry(attempts=2, first_wait=0.001)}
     quick = {"draws": 100, "permutations": 20, "labeler_samples": 2, "labeler_settings": settings}
-    return portrayal.audit("laissez-faire", texts=ROWS, out=out, **(quick | options))
+    return portrayal.audit(study="laissez-faire", texts=ROWS, out=out, **(quick | options))
 
 
 def test_an_audit_rests_on_the_labels_of_the_model(tmp_path):
@@ -69,7 +69,7 @@ def test_texts_that_came_with_labels_ask_no_labeler(tmp_path):
     rows = [row | {"subject_name": "Ann", "subject_gender": "F"} for row in ROWS]
     with pytest.raises(OptionError, match="came with labels"):
         portrayal.audit(
-            "laissez-faire",
+            study="laissez-faire",
             texts=rows,
             out=tmp_path / "r",
             columns={"subject_name": "subject_name", "subject_gender": "subject_gender"},

@@ -78,7 +78,7 @@ def test_an_audit_by_the_reader(reader, tmp_path, labeler):
         {"prompt_id": "learning-laden-math", "model": "m", "text": text} for text in (SURE, HARD)
     ] * 4
     run = portrayal.audit(
-        "laissez-faire",
+        study="laissez-faire",
         texts=texts,
         out=tmp_path / "run",
         labeler=labeler,
