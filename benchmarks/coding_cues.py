@@ -1,10 +1,9 @@
-"""CPU seconds of a cue search, and of marked words.
+"""CPU seconds of a cue search.
 
-    python -m benchmarks.coding_cues [--stories 500000] [--texts FILE] [--bios FILE]
+    python -m benchmarks.coding_cues [--stories 500000] [--texts FILE]
 
 FILE is any story file; the packaged sample is used without one. Stories are drawn with replacement
-and written as the shards of a run; one in 5,000 gets a sentence with a cue. FILE of --bios has the
-columns text, race and gender; without one the words are not timed.
+and written as the shards of a run; one in 5,000 gets a sentence with a cue.
 """
 
 import argparse
@@ -18,14 +17,7 @@ import pyarrow as pa
 
 from portrayal.collect.corpus import Corpus, file_corpus
 from portrayal.measure import Scope
-from portrayal.measure.cues import (
-    count_words,
-    cue_counts,
-    cue_list,
-    find_cues,
-    marked_words,
-    read_documents,
-)
+from portrayal.measure.cues import cue_counts, cue_list, find_cues
 from portrayal.run.files import write_parquet
 from portrayal.studies.laissez_faire import sample
 
@@ -80,33 +72,15 @@ def cues(texts: list[str], n: int) -> dict[str, float]:
     }
 
 
-def words(bios: Path) -> dict[str, float]:
-    """Time the marked words of a file, from reading to the last comparison."""
-    start = time.process_time()
-    documents = read_documents(bios, ["race", "gender"])
-    counts = count_words(documents)
-    compared = marked_words(documents, counts, Scope("words"))
-    cpu = time.process_time() - start
-    return {
-        "biographies": len(documents.texts),
-        "words": len(counts.words),
-        "comparisons": len(compared),
-        "words_cpu_s": round(cpu, 2),
-    }
-
-
 def main() -> None:
-    """Print one JSON object for each benchmark."""
+    """Print one JSON object."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--stories", type=int, default=500_000)
     parser.add_argument("--texts", type=Path, default=sample())
-    parser.add_argument("--bios", type=Path)
     given = parser.parse_args()
     tables = file_corpus(given.texts).tables()
     texts = [text for table in tables for text in table["text"].to_pylist() if text]
     print(json.dumps(cues(texts, given.stories)))
-    if given.bios is not None:
-        print(json.dumps(words(given.bios)))
 
 
 if __name__ == "__main__":

@@ -206,15 +206,13 @@ def resampled(path: str, source: str, n: int, folder: Path) -> str:
 
 
 def cost(path: str, source: str, n: int | None) -> None:
-    """Print CPU seconds and memory of the audit beside those of `find words` on the same texts."""
+    """Print CPU seconds and memory of the audit."""
     command = [sys.executable, "-m", "portrayal"]
     with tempfile.TemporaryDirectory() as folder:
         texts = resampled(path, source, n, Path(folder)) if n else path
         runs = {
             "audit pairs": ["audit", "pairs", "--texts", texts, "--source", source, "--workers",
                             "1", "--out", str(Path(folder) / "run")],
-            "find words": ["find", "words", "--texts", texts, "--by", "gender",
-                           "--cluster", source],
         }  # fmt: skip
         for name, given in runs.items():
             child = subprocess.Popen([*command, *given], stdout=subprocess.DEVNULL)

@@ -74,7 +74,6 @@ WRITERS = (
     "label sheet {run} --for stereotypes",
     "find cues {run} --list identities --out {run}/new.csv",
     "find people --texts {texts} --out {run}/new.csv",
-    "find words --texts {texts} --by model --out {run}/new.csv",
     "build sentences --texts {texts} --out {run}/new.csv",
     "new {run}/new",
 )

@@ -1,7 +1,6 @@
-"""The commands `find …`: people, groups, marked words and cues in texts of a file or a run."""
+"""The commands `find …`: people, groups and cues in texts of a file or a run."""
 
 import json
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -16,7 +15,6 @@ from portrayal.shown import counted
 
 if TYPE_CHECKING:
     from portrayal.annotate.people.any_text.everyone import Person
-    from portrayal.measure.cues import Documents, WordComparison
     from portrayal.measure.cues.search import CueHits
 
 
@@ -193,128 +191,6 @@ def _range(interval: dict[str, Any] | None) -> str:
 
 def _share(value: float) -> str:
     return "0" if value == 0 else f"{100 * value:.2g} %"
-
-
-def words(
-    run: opt.RunOr = None,
-    /,
-    *,
-    texts: opt.Texts = None,
-    column: opt.Columns = None,
-    by: Annotated[list[str] | None, Parameter(metavar="COLUMN")] = None,
-    reference_group: Annotated[list[str] | None, Parameter(metavar="COLUMN=VALUE")] = None,
-    cluster: Annotated[str | None, Parameter(metavar="COLUMN")] = None,
-    masked: opt.Masked = True,
-    min_count: int = 10,
-    min_texts: int = 5,
-    permutations: int = 200,
-    top: int = 15,
-    level: opt.Level = 0.95,
-    seed: opt.Seed = 0,
-    format: opt.Format = "table",
-) -> None:
-    """List the words that mark each group, intersection and role (weighted log odds).
-
-    Of a run, --by takes gender, race, model or domain; of a file its columns, and --column names
-    those of the text, role and first names (masked). Two --by give the intersection too.
-
-    Example: portrayal find words --texts letters.csv --by gender --column name=first_name
-
-    Parameters
-    ----------
-    by
-        Column whose values are compared; repeatable.
-    reference_group
-        The group that others are compared with.
-    cluster
-        Column of what makes texts dependent, or "text" where none does; default the prompt, else
-        the column of names.
-    min_count
-        Occurrences that a word needs.
-    min_texts
-        Texts that a word needs to be in.
-    permutations
-        Shuffles of the groups.
-    top
-        Words of each comparison.
-    """
-    from portrayal.measure import Scope
-    from portrayal.measure.cues import count_words, marked_words, read_documents, run_documents
-    from portrayal.measure.cues.words import PRIOR, SOURCE
-    from portrayal.run import Run
-    from portrayal.validate import check_count
-
-    json = format == "json"
-    for name, count in (("min_count", min_count), ("min_texts", min_texts), ("top", top)):
-        check_count(name, count, minimum=1)
-    opt.either(run, texts)
-    if run is not None and (cluster or column):
-        raise OptionError("--column and --cluster go with --texts; a run has its own.")
-    documents = (
-        run_documents(Run.open(run), by or ["gender"])
-        if run is not None
-        else read_documents(str(texts), by or [], cluster=cluster, columns=column or ())
-    )
-    counts = count_words(documents, min_count=min_count, min_texts=min_texts, masking=masked)
-    scope = Scope("words", level=level, seed=seed, permutations=permutations)
-    with show.working("comparing words", quiet=json):
-        unmarked = opt.pairs("--reference-group", reference_group, "race=White")
-        compared = marked_words(documents, counts, scope, unmarked=unmarked)
-    n_masked = sum(counts.masked.values())
-    facts = {"texts": documents.name, "n_texts": len(documents.texts), "source": SOURCE}
-    facts |= {"exclusions": documents.exclusions, "prior": PRIOR, "n_masked": n_masked}
-    facts |= {"clustered_by": documents.clustered_by, "level": level, "seed": seed}
-    facts["permutations"] = permutations
-    names = ("group", "role", "against", "n_texts", "n_others", "n_clusters", "undefined")
-    comparisons = [
-        {name: getattr(comparison, name) for name in names}
-        | {"n_words": len(comparison.words), "p_of_whole_clusters": comparison.whole_clusters}
-        | {"words": [word for word in comparison.words[:top] if word.z > 0]}
-        for comparison in compared
-    ]
-    parts = _word_parts(documents, compared, len(counts.words), n_masked, top)
-    show.give(format, facts | {"comparisons": comparisons}, parts)
-
-
-_WORD_HEADERS = ("word", "count", "others", "texts", "log odds", "z", "z cl.", "q", "p")
-
-
-def _word_parts(
-    documents: "Documents",
-    compared: Sequence["WordComparison"],
-    n_words: int,
-    masked: int,
-    top: int,
-) -> "Iterator[show.Part]":
-    unread = sum(documents.exclusions.values())
-    n, unit = len(documents.texts), documents.unit
-    yield (
-        f"{n_words:,} words of {n:,} {unit}s ({unread:,} texts refused, empty, failed or not in "
-        "English left out); "
-        f"{masked:,} names and group words masked; clustered by {documents.clustered_by}."
-    )
-    for c in compared:
-        yield f"\n{c.title}, against {c.against}: {c.n_texts:,} and {c.n_others:,} {unit}s"
-        if c.undefined is not None:
-            yield f"  no comparison: {c.undefined}"
-            continue
-        cells = []
-        for word in (word for word in c.words[:top] if word.z > 0):  # below 0, words of the others
-            # A word in one cluster has no clustered error, whatever its z
-            bounds = "" if math.isnan(word.low) else f" ({word.low:.2f}–{word.high:.2f})"
-            numbers = ((word.z_clustered, ".1f"), (word.q, ".1g"), (word.p_shuffled, ".2g"))
-            figures = ("–" if math.isnan(x) else format(x, form) for x, form in numbers)
-            counts = (f"{n:,}" for n in (word.count, word.count_others, word.texts))
-            odds = f"{word.log_odds:.2f}{bounds}", f"{word.z:.1f}"
-            cells.append((word.word, *counts, *odds, *figures))
-        yield _WORD_HEADERS, cells
-    # Few whole units have few arrangements, and no p can be below one over their number
-    if n_whole := max((c.whole_clusters for c in compared), default=0):
-        yield (
-            f"\nNo {documents.clustered_by} has texts of both sides, so p shuffles the groups "
-            f"between {n_whole:,} whole units and can find little. Where texts do not depend on "
-            "one another, --cluster text takes each as a unit."
-        )
 
 
 ENDINGS = (".jsonl", ".csv")

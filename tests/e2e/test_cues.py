@@ -1,4 +1,4 @@
-"""The commands that search, sample and compare words, as a user types them."""
+"""The command that searches for cues, as a user types it."""
 
 import csv
 import json
@@ -53,44 +53,3 @@ def test_cues_refuse_what_they_cannot_do(inside: Portrayal, file: Path, run: Pat
     inside("find", "cues", run, "--by", "luck").refused("by must be")
     inside("find", "cues", run, "--list", "nope").refused("laissez-faire")
     inside("find", "cues", run, "--level", "95").refused("level")
-
-
-def test_words_of_a_file(inside: Portrayal, tmp_path: Path) -> None:
-    said = ("brisk", "gentle")
-    rows = [f"{i},{'AB'[i % 2]},{said[i % 2]} steps and {said[i % 2]} words" for i in range(40)]
-    path = tmp_path / "texts.csv"
-    path.write_text("id,kind,text\n" + "\n".join(rows) + "\n")
-    asked = ("find", "words", "--texts", path, "--by", "kind")
-    facts = inside(*asked, "--format", "json").json()
-    assert [c["words"][0]["word"] for c in facts["comparisons"]] == ["brisk", "gentle"]
-    out = inside(*asked, "--reference-group", "kind=A").ok().out
-    assert "B, against A: 20 and 20 texts" in out
-
-
-def test_words_of_a_run(inside: Portrayal, run: Path) -> None:
-    facts = inside(
-        "find",
-        "words",
-        run,
-        "--by",
-        "gender",
-        "--min-count",
-        2,
-        "--min-texts",
-        2,
-        "--format",
-        "json",
-    )
-    titles = {(c["group"]["gender"], c["role"]) for c in facts.json()["comparisons"]}
-    assert {("F", "all"), ("F", "subordinate"), ("M", "dominant")} <= titles
-
-
-def test_words_refuse_what_they_cannot_do(inside: Portrayal, run: Path, file: Path) -> None:
-    inside("find", "words").refused("--texts")
-    inside("find", "words", "--texts", file).refused("--by")
-    inside("find", "words", "--texts", file, "--by", "planet").refused("planet", "found")
-    inside("find", "words", run, "--cluster", "x").refused("--cluster")
-    inside("find", "words", run, "--by", "planet").refused("gender, race")
-    inside("find", "words", "--texts", file, "--by", "model", "--reference-group", "m1").refused(
-        "race=White"
-    )
