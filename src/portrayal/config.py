@@ -157,7 +157,7 @@ def check_known(
 
 def _beside(whose: str) -> Any:
     return option(
-        dict, f"How {whose} is asked: base_url, parameters, budget, price, batch, wait.", rare=True
+        dict, f"How {whose} is asked: base_url, parameters, budget, price, rpm.", rare=True
     )
 
 
@@ -272,10 +272,6 @@ class AskingConfig:
     budget: str | None = option(None, 'Stop before "5 USD" or "2M tokens".', panel=_ASKING)
     price: str | None = option(
         None, 'US dollars per million tokens in and out, "0.25/2".', panel=_ASKING
-    )
-    batch: bool = option(False, "Use the batch interface, at half the price.", panel=_ASKING)
-    wait: float | None = option(
-        None, "Seconds to wait for a batch; 0 hands it in and returns.", panel=_ASKING
     )
     timeout: float | None = option(
         None,

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from e2e.conftest import Portrayal
-from servers.batch_server import BatchServer
 from servers.openai_server import OpenAIServer
 from servers.rewriter import body
 
@@ -98,19 +97,3 @@ def test_what_cannot_be_done_is_told_in_one_line(
     arguments: tuple[str, ...], words: str, inside: Portrayal
 ) -> None:
     inside("build", *arguments).refused(words)
-
-
-def test_paraphrases_come_by_batch_as_well(
-    inside: Portrayal, biographies: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("openai")
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789abcdef")
-    step = ("--out", "data", "--format", "json")
-    inside("build", "sentences", "--texts", biographies, *step).ok()
-    said = json.dumps({"agentic": "A leads.", "communal": "A helps."})
-    with BatchServer(text=lambda _: said) as server:
-        asked = ("--model", "openai:gpt-test", "--base-url", f"{server.url}/v1", "--yes")
-        command = ("build", "paraphrases", *asked, "--batch", "--wait", "0", *step)
-        assert inside(*command).json() == {"out": "data", "open_batches": 1}
-        assert inside(*command).json()["sentences"] == {"ok": 24}
-        assert server.creates == 1

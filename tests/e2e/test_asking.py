@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import os
 import re
 import signal
@@ -15,7 +16,17 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from e2e.conftest import NO_PAGE, PAGED, QUICK, Done, Portrayal, Serve, command_line, environment
+from e2e.conftest import (
+    NO_PAGE,
+    PAGED,
+    QUICK,
+    Done,
+    Portrayal,
+    Serve,
+    command_line,
+    environment,
+    write_lines,
+)
 from portrayal.run import Run
 from servers.openai_server import Gate
 from support import matrix
@@ -540,3 +551,17 @@ def test_raw_parameters_are_json(ask: Portrayal, serve: Serve, tmp_path: Path) -
     ask(*asked, "a=null").refused("JSON values, none of them null")
     ask(*asked, "messages=[]").refused("none of model, messages")
     assert server.requests == 0
+
+
+def test_requests_are_written_for_a_batch_service_and_its_answers_are_read(
+    inside: Portrayal, tmp_path: Path
+) -> None:
+    model = ("--model", "openai:m", "--samples", 2, "--parameter", "temperature=1")
+    wrote = inside("collect", STUDY, *model, "--write-batch", "requests.jsonl").ok()
+    assert "wrote 200 requests to requests.jsonl; then: portrayal audit" in wrote.out
+    assert not (tmp_path / "runs").exists()
+    lines = (tmp_path / "requests.jsonl").read_text(encoding="utf-8").splitlines()
+    answers = [{"custom_id": json.loads(line)["custom_id"], "text": "Ann ran."} for line in lines]
+    write_lines(tmp_path / "answers.jsonl", answers)
+    inside("audit", STUDY, "--texts", "answers.jsonl", "--out", "r", *QUICK, *NO_PAGE).ok()
+    _check_each_once(tmp_path / "r", 2)

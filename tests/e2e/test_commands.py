@@ -258,7 +258,7 @@ def test_help_and_version(portrayal: Portrayal, inside: Portrayal) -> None:
 
 
 @pytest.mark.parametrize(
-    "given", [("--prompts", "mine.toml"), ("--samples", 7), ("--form", "biased"), ("--batch",)]
+    "given", [("--prompts", "mine.toml"), ("--samples", 7), ("--form", "biased")]
 )
 def test_what_a_model_is_asked_is_refused_beside_texts(
     inside: Portrayal, tmp_path: Path, given: tuple[str | int, ...]

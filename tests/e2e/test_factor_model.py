@@ -20,7 +20,6 @@ from e2e.conftest import (
 from portrayal.annotate import group_labels
 from portrayal.collect.ask.replies import prompt_of
 from portrayal.run import Run
-from servers.batch_server import BatchServer
 from servers.openai_server import OpenAIServer
 from support import needs
 
@@ -197,22 +196,6 @@ def test_refusals_and_failures_are_counted(
     said = _said(tmp_path)
     assert {said["refused"], said["empty"], said["failed"]} == {1}
     assert sum(said.values()) == N
-
-
-def test_batches_are_handed_in_and_taken_later(
-    inside: Portrayal, texts: Path, faith: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789abcdef")
-    with BatchServer(text=lambda prompt: _answer(prompt, 0)) as server:
-        command = ("audit", "laissez-faire", "--texts", texts, "--factor", faith, "--out", "r")
-        address = f"factor_settings.base_url={server.url}/v1"
-        asked = ("--factor-model", "openai:gpt-test", "--set", address, "--yes", *LABELLED)
-        how = ("factor_settings.batch=true", "factor_settings.wait=0")
-        batch = (*QUICK, "--set", how[0], "--set", how[1])
-        assert "1 batch under way" in inside(*command, *asked, *batch).ok().out
-        inside(*command, *asked, *batch).ok()
-        assert server.creates == 1
-    assert _said(tmp_path)["malformed"] == N // len(SAYS)
 
 
 def test_nothing_is_asked_without_consent(

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from e2e.conftest import NO_PAGE, Portrayal, killed_after
-from servers.batch_server import BatchServer
 from servers.openai_server import OpenAIServer
 from servers.rewriter import BAD, Rewriter, text_of
 
@@ -110,29 +109,6 @@ def test_a_killed_mitigation_continues_and_pays_for_nothing_twice(
     assert len(twice) <= 2  # those that were on their way when it was killed
     assert {text_of(prompt) for prompt in server.answered} >= {row["text"] for row in _lines(texts)}
     assert _check(tmp_path / "out", texts)["rewritten"] == N
-
-
-def test_batches_are_handed_in_and_taken_later(
-    inside: Portrayal, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("openai")
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789abcdef")
-
-    def says(prompt: str) -> str:
-        text = text_of(prompt)
-        pairs = [{"original": old, "edited": new} for old, new in _edits(text)]
-        return _bad(text) or json.dumps({"edits": pairs})
-
-    with BatchServer(text=says) as server:
-        asked = ("--model", "openai:gpt-test", "--base-url", f"{server.url}/v1", "--yes")
-        command = (
-            "mitigate", "agency", "--texts", "bios.jsonl", "--out", "out", *asked, *QUICK,
-            "--batch", "--wait", "0",
-        )  # fmt: skip
-        assert "1 batch under way; the same command" in inside(*command).ok().out
-        assert inside(*command, "--format", "json").json()["texts"]["rewritten"] >= 0.5 * N
-        assert server.creates == 1
-    _check(tmp_path / "out", texts)
 
 
 def test_the_rewritten_texts_can_be_audited_again(

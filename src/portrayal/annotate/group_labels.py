@@ -393,7 +393,7 @@ def group_labelling(
     model
         "SERVICE:MODEL".
     settings
-        Further fields of `Asking`, such as `base_url`, `budget`, `batch` or `confirm`.
+        Further fields of `Asking`, such as `base_url`, `budget` or `confirm`.
 
     Raises
     ------

@@ -7,13 +7,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
 from portrayal.cli.options import given
-from portrayal.cli.printing import give
 from portrayal.config import AskingConfig, Option, options_of, refuse_settings
 from portrayal.errors import OptionError
 from portrayal.shown import one_line, visible
@@ -23,10 +21,7 @@ if TYPE_CHECKING:
     from portrayal.collect.ask.asking import Asking
 
 ASKING = options_of(AskingConfig)
-LIMITS = (
-    *("base_url", "parameters", "concurrency", "rpm", "tpm", "timeout"),
-    *("budget", "price", "batch", "wait"),
-)
+LIMITS = ("base_url", "parameters", "concurrency", "rpm", "tpm", "timeout", "budget", "price")
 OWN = ("model", "samples", "base_url", "parameters", "budget", "price")
 """Options that belong to one model, and bear its name where it labels or classifies."""
 _PANEL = "Asking a model"
@@ -66,22 +61,13 @@ def asking_options(
 
 
 @contextmanager
-def asking(
-    model_options: Any, format: str, out: Path, *, quiet: bool = False
-) -> Iterator[dict[str, Any]]:
+def asking(model_options: Any, format: str, *, quiet: bool = False) -> Iterator[dict[str, Any]]:
     """Give what was given of a record with `asking_options`, as fields of `Asking`.
 
-    How far the asking is stands on the terminal, unless `quiet` or for JSON. Where batches are
-    under way in `out`, that is said and the command ends.
+    How far the asking is stands on the terminal, unless `quiet` or for JSON.
     """
-    from portrayal.collect.ask.replies import UnderWayError
-
-    try:
-        with asking_progress(quiet=quiet or format == "json") as answered:
-            yield settings_of(model_options, answered)
-    except UnderWayError as waiting:
-        give(format, {"out": str(out), "open_batches": waiting.n_batches}, [str(waiting)])
-        raise SystemExit(0) from None  # nothing failed: the same command goes on later
+    with asking_progress(quiet=quiet or format == "json") as answered:
+        yield settings_of(model_options, answered)
 
 
 def settings_of(model_options: Any, progress: "AskCallback | None" = None) -> dict[str, Any]:

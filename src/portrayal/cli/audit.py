@@ -24,6 +24,10 @@ _TEXTS = Parameter(
     group=PANEL["Texts"],
 )
 _SAMPLE = Parameter(help="Audit the study's sample.", group=PANEL["Texts"], show_default=False)
+_BATCH = Parameter(
+    help="Ask nothing: write the requests to this file, for the batch tool of OpenAI.",
+    group=PANEL["Output"],
+)
 _CONFIG = Parameter(
     help="Options of a file, such as a run's audit.toml; those given here count over it.",
     group=PANEL["Output"],
@@ -41,19 +45,29 @@ def collect_of(study: str) -> tuple[Callable[..., None], str]:
     def collect(
         *,
         out: Out = None,
+        write_batch: Annotated[Path | None, _BATCH] = None,
         model_options: Annotated[Any, ONE_BY_ONE] = options,
         format: Format = "table",
     ) -> None:
-        from portrayal.collect.ask import ask_model
+        from portrayal.collect.ask import ask_model, batchfile
+        from portrayal.collect.ask.asking import prompts_of
         from portrayal.run import Run
 
         json = format == "json"
+        if write_batch is not None:
+            asking = ask.asking_of(split_prompt_options(ask.settings_of(model_options), study))
+            prompts = prompts_of(study, asking.prompts, asking.prompt_options)
+            n = batchfile.write_batch(write_batch, prompts, asking)
+            after = f"then: portrayal audit {registry.called(study)} --texts ANSWERS.jsonl"
+            facts = {"requests": n, "file": str(write_batch)}
+            show.give(format, facts, [f"wrote {n:,} requests to {write_batch}; {after}"])
+            return
         run = Run(out or Path("runs") / registry.called(study))
-        with run.lock(), ask.asking(model_options, format, run.path) as settings:
+        with run.lock(), ask.asking(model_options, format) as settings:
             asking = ask.asking_of(split_prompt_options(settings, study))
             report = ask_model(run, study, asking, show.nothing if json else show.line)
         if json:
-            names = "model done total outcomes asked tries open_batches"
+            names = "model done total outcomes asked tries"
             facts = {"run": str(run.path), "cost_usd": report.cost}
             facts |= {name: getattr(report, name) for name in names.split()}
             show.as_json(facts | asdict(report.usage) | {"stopped": report.stopped or None})
@@ -86,7 +100,6 @@ def _options(name: str, study: Any) -> list[Option]:
     model_options = [
         replace(option, rare=option.rare or option.name in rare)
         for option in ask.asking_options("model", "samples", "prompts", "arm")
-        if option.name != "wait"
     ]
     own_options = [option for name, option in audit_options.items() if name not in without]
     all_options = [*own_options, *model_options, *study_options.values()]
@@ -124,7 +137,7 @@ def audit_of(name: str) -> tuple[Callable[..., None], str]:
         asks_models = any(models) or str(chosen_values.get("classifier")).startswith("llm:")
         with (
             show.progress(quiet=json or asks_models) as advance,
-            ask.asking(model_options, format, place, quiet=not asks_models) as chosen_now,
+            ask.asking(model_options, format, quiet=not asks_models) as chosen_now,
         ):
             settings = {"workers": os.cpu_count() or 1} | chosen_now
             # `columns` are those of the texts; where there are none, of a file of headlines.

@@ -75,7 +75,7 @@ def paraphrases(
 
     path = out / "paraphrases.csv"
 
-    with ask.asking(model_options, format, out, quiet=model_options.batch) as settings:
+    with ask.asking(model_options, format) as settings:
         outcomes = run_paraphrase(
             texts or out / "sentences.csv",
             partial(ModelReader(ask.asking_of(settings), "paraphrases").ask, out),

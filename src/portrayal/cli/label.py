@@ -214,7 +214,7 @@ def model(
         raise OptionError("say who labels: --labeler-model SERVICE:MODEL.")
     if (given / CODEBOOK).is_file():
         # A model labels what raters do, as a rater apart from people.
-        with ask.asking(model_options, format, given) as settings:
+        with ask.asking(model_options, format) as settings:
             result = label_by_model(given, ask.asking_of(settings), tell)
         parts = [f"{result.path}: {result.n_labelled:,} of {result.n_texts:,} texts are labelled."]
         removed = {"answers not used": result.unusable, "codes removed": result.removed}
@@ -233,7 +233,7 @@ def model(
         raise RunError(f"{given} holds no texts. Name a directory that `portrayal audit` made.")
     # Whole before it is paid for
     run.check()
-    with run.lock(), ask.asking(model_options, format, given) as settings:
+    with run.lock(), ask.asking(model_options, format) as settings:
         model_name, samples = settings.pop("model"), settings.pop("samples", 3)
         labelling = labelling_of("llm", model_name, samples, settings)
         assert labelling is not None

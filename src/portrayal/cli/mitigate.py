@@ -40,11 +40,9 @@ def agency(
 
     json = format == "json"
     source = opt.either(run, texts)  # the text's own columns come along from either
-    with ask.asking(model_options, format, out, quiet=model_options.batch) as settings:
+    with ask.asking(model_options, format) as settings:
         classifier_options = settings.pop("classifier_settings", {})
         asking = ask.asking_of(settings)
-        if model_options.batch and not json:
-            show.line("asking in batches; Ctrl-C is safe, and the same command continues")
         mitigated = mitigate_agency(
             source,
             asking,

@@ -72,7 +72,7 @@ def people(
     opened = None if run is None else Run.open(run)
     stories = list(read_gold(hand_labels, column or (), opened))
     model = model_options.labeler_model or None
-    with ask.asking(model_options, format, out, quiet=model is None) as of_model:
+    with ask.asking(model_options, format, quiet=model is None) as of_model:
         settings = ask.settings_beside(of_model, "labeler", "--labeler-model")
         labelling = labelling_of(labeler, model, model_options.labeler_samples, settings)
         by_model, by_reader = None, None
@@ -147,7 +147,7 @@ def agency(
     kinds = (True, False) if masked is None else (masked,)
     specs = classifier or _CLASSIFIERS
     # All classifiers are loaded before one is scored: a wrong name costs no hour of work
-    with ask.asking(model_options, format, out or hand_labels) as of_model:
+    with ask.asking(model_options, format) as of_model:
         settings = classifier_settings(specs, of_model, {}, "--classifier-{}")
         labelled = read_labelled(hand_labels, column or ())
         tell = show.nothing if json else show.line
@@ -204,7 +204,7 @@ def _classifiers(
         model.check()
     for model in filter(None, models.values()):
         folder, form = out or Path(), parse_llm(model.spec)[1]
-        # Masked and unmasked sentences in one go, as batches of a service take hours each
+        # Masked and unmasked sentences in one go, confirmed once
         pieces = (piece for kind in kinds for piece in shown(labelled, kind))
         replies = model.ask(folder, (sentence_prompt(piece, form) for piece in pieces), tell)
         # What failed is not asked again in between

@@ -304,7 +304,12 @@ class TextReader:
     def _prompt(self, row: Row, number: int) -> Prompt | None:
         """The prompt of a row; None where the study does not know it, which is counted."""
         names = ("prompt", "prompt_id", *self.fields.strata)
-        key = tuple(self._label(row, name, number) for name in names)
+        prompt_text, prompt_id, *strata = (self._label(row, name, number) for name in names)
+        # An answer to a request of `batchfile.write_batch` is named PROMPT_ID#SAMPLE
+        of_batch = str(row.get("custom_id", "")).rpartition("#")[0]
+        if of_batch in self.by_id:
+            prompt_id = prompt_id or of_batch
+        key = (prompt_text, prompt_id, *strata)
         # A run has many texts of few prompts: each prompt is resolved once
         if key not in self._cache:
             prompt = self._resolve(dict(zip(names, key, strict=True)), number)

@@ -129,8 +129,6 @@ def mitigate_agency(
 
     Raises
     ------
-    UnderWayError
-        Where batches are under way when `asking.wait` is over.
     DataError, OptionError, StopError, RunError
         Saying what to do; what was answered before is kept.
     """

@@ -109,7 +109,7 @@ class AuditConfig(AuditOptions):
         audit, asking, options = records.values()
         model = asking.get("model")
         # Options of asking without a model: refused, as texts that are there were asked otherwise
-        unasked = [name for name in ("prompts", "samples", "batch", "arm") if name in asking]
+        unasked = [name for name in ("prompts", "samples", "arm") if name in asking]
         for name, value in asking.get("prompt_options", {}).items():
             unasked.append(name.removesuffix("s") if isinstance(value, (tuple, dict)) else name)
         if unasked and not model:

@@ -30,9 +30,7 @@ ANNOTATED, REFERENCE_ANNOTATED = "annotations", "reference-annotations"
 TOPICS, MEASURED, REPORTED = "topics", "estimates", "report"
 
 _STEP_OF = {
-    **dict.fromkeys(
-        ("texts", "prompts.parquet", "journal.jsonl", "journal.damaged", "batches"), TEXTS
-    ),
+    **dict.fromkeys(("texts", "prompts.parquet", "journal.jsonl", "journal.damaged"), TEXTS),
     **dict.fromkeys(("reference", "reference-prompts.parquet"), REFERENCE),
     **dict.fromkeys(
         ("estimates", "estimates.parquet", "influences.parquet", "study", SETTINGS), MEASURED
@@ -388,14 +386,13 @@ def _digest_as_is(path: Path, status: os.stat_result) -> str:
 def _can_go(problem: Problem) -> bool:
     """Whether an audit may take a file away to make it anew.
 
-    Journals have sums of their own, nothing says again which batches were handed in, and a
-    copied study is written over. What nobody here wrote is left alone.
+    Journals have sums of their own, and a copied study is written over. What nobody here wrote is
+    left alone.
     """
     name = problem.file.rpartition("/")[2]
     if problem.what == STALE or (problem.what == UNLISTED and not _PART.fullmatch(problem.file)):
         return False
-    written_over = problem.file.startswith(("batches/", "study/")) or "/batches/" in problem.file
-    return not (written_over or name.startswith("journal."))
+    return not problem.file.startswith("study/") and not name.startswith("journal.")
 
 
 def _rendered(content: dict[str, Any]) -> bytes:

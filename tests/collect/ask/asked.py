@@ -9,7 +9,7 @@ from portrayal.run import Run
 def collect_texts(
     run: Run, prompts: Any, provider: Provider, samples: int = 1, **options: Any
 ) -> CollectReport:
-    """Ask `provider` every prompt, live unless `batch` says else; `options` are of `Asking`."""
+    """Ask `provider` every prompt; `options` are of `Asking`."""
     own = {name: options.pop(name) for name in ("shard_rows", "study") if name in options}
     asking = Asking(provider.name, samples, provider=provider, **options)
     return collect(run, prompts, asking, **own)

@@ -12,12 +12,10 @@ from portrayal.cli import printing as show
 from portrayal.cli.asking import asking_options
 from portrayal.cli.options import given, record
 from portrayal.cli.studies import prompt_options, split_prompt_options
-from portrayal.collect.ask import Asking, CollectReport, CostEstimate, Retry, Usage, ask_model
+from portrayal.collect.ask import Asking, CollectReport, CostEstimate, Retry, Usage
 from portrayal.collect.ask.asking import prompts_of
 from portrayal.config import AuditOptions, classifier_settings, options_of
 from portrayal.errors import DataError, OptionError, UnknownNameError
-from portrayal.run import Run
-from servers.batch_server import BatchServer
 
 FILE = '[[prompt]]\nid = "a"\ntext = "Write."\n{}'
 STRATA = 'domain = "Labor"\ncondition = "power-neutral"\nsubject_role = "nurse"\n'
@@ -90,7 +88,7 @@ def test_the_options_of_a_model_that_is_not_asked_say_nothing():
     budget = {"base_url": "http://x", "budget": "1 tokens"}
     with pytest.raises(OptionError, match="--labeler-base-url says nothing without --labeler-mod"):
         cli_asking.settings_beside(budget, "labeler", "--labeler-model")
-    first = {"rpm": 2.0, "budget": "9 USD", "base_url": "http://y", "batch": True}
+    first = {"rpm": 2.0, "budget": "9 USD", "base_url": "http://y"}
     made = classifier_settings(["llm:server:m"], {"budget": "1 tokens"}, first)
     assert made == {"rpm": 2.0, "base_url": "http://y", "budget": "1 tokens"}
     with pytest.raises(OptionError, match=r"classifier_settings\.budget says nothing without"):
@@ -215,35 +213,3 @@ def test_a_timeout_is_one(timeout):
         Asking("server:m", timeout=timeout)
     asking = Asking("server:m", timeout=20.0, retry=Retry(attempts=3))
     assert asking.patience() == Retry(attempts=3, timeout=20.0)
-
-
-def test_a_batch_is_confirmed_before_it_is_handed_in(tmp_path, monkeypatch):
-    pytest.importorskip("openai")
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789abcdef")
-    file = tmp_path / "mine.toml"
-    file.write_text(FILE.format(STRATA), encoding="utf-8")
-    estimates, told, run = [], [], Run(tmp_path / "r")
-
-    def ask(server, answer, **more):
-        def confirm(estimate):
-            estimates.append(estimate)
-            return answer
-
-        address = f"{server.url}/v1"
-        asking = Asking(
-            "openai:gpt-test", prompts=file, base_url=address, batch=True, confirm=confirm, **more
-        )
-        return ask_model(run, "laissez-faire", asking, told.append)
-
-    with BatchServer(looks=1) as server, run.lock():
-        with pytest.raises(OptionError, match="declined"):
-            ask(server, False)
-        assert server.creates == 0
-        report = ask(server, True, wait=0)
-        assert (server.creates, report.open_batches) == (1, 1)
-        assert "1 batch under way" in told[-1]
-        live = Asking("openai:gpt-test", prompts=file, base_url=f"{server.url}/v1")
-        with pytest.raises(OptionError, match="--batch"):
-            ask_model(run, "laissez-faire", live, told.append)
-        assert ask(server, False).complete  # handed in already, so there is nothing to confirm
-    assert [e.requests for e in estimates] == [1, 1]

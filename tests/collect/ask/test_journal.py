@@ -137,7 +137,7 @@ def test_lines_reach_the_disk_twice_a_second_by_a_clock_that_cannot_go_back(path
 
 
 def test_rows_are_timed_by_the_wall_clock_only_to_tell(run, prompts, rows, monkeypatch):
-    from portrayal.collect.ask import live as workers
+    from portrayal.collect.ask import loop as workers
 
     hours = iter(range(1000, 0, -1))
     monkeypatch.setattr(workers, "now", lambda: f"2030-01-01T{next(hours)}")

@@ -157,7 +157,7 @@ def test_usage_is_read_in_the_words_of_every_service(body, usage):
     assert len(wrong_with(body)) < 200
 
 
-def test_a_malformed_result_of_a_batch_says_what_it_cost(run, prompts):
+def test_a_malformed_result_says_what_it_cost():
     from portrayal.collect.ask.remote import malformed
 
     got = malformed(b'{"usage": {"input_tokens": 3, "output_tokens": 4}, "output": 7}', "m")

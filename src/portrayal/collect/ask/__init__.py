@@ -1,8 +1,8 @@
 """Asking models: a collection that loses nothing and pays for nothing twice.
 
 A *provider* is one model behind one endpoint. `collect` asks it every prompt of a study as often as
-wanted, live or by batches, journals each answer as it comes, and folds the journal into the texts
-of the run. `Asking` says whom, how often, and within which limits.
+wanted, journals each answer as it comes, and folds the journal into the texts of the run. `Asking`
+says whom, how often, and within which limits.
 """
 
 from portrayal.collect.ask.asking import Asking

@@ -7,7 +7,7 @@ from typing import Any
 
 import portrayal.registry as registry
 from portrayal.collect.ask.budget import Budget, CostEstimate, Price, price_to_pay
-from portrayal.collect.ask.limits import BATCHES, LONGEST_TIMEOUT, Retry
+from portrayal.collect.ask.limits import LONGEST_TIMEOUT, Retry
 from portrayal.collect.ask.provider import Provider, check_model, provider_of
 from portrayal.collect.ask.report import AskCallback
 from portrayal.collect.promptfile import read_prompts
@@ -49,12 +49,7 @@ class Asking(AskingConfig):
         Such as "5 USD" or "2M tokens", over all that this model has cost in the folder of its
         answers.
     price
-        Such as "0.25/2" (US dollars per million tokens in and out), over the public price table,
-        which is halved for a batch.
-    batch
-        Whether to use the service's batch interface, at half the price.
-    wait
-        Seconds to wait for a batch; None waits until it is done, 0 hands it in and returns.
+        Such as "0.25/2" (US dollars per million tokens in and out), over the public price table.
     timeout
         Seconds that one try may take, at most 600; None leaves it to the provider (180 for a
         service).
@@ -62,7 +57,7 @@ class Asking(AskingConfig):
         Called with a `CostEstimate` of what is left before anything is asked, where False ends it;
         and with `AskProgress` a few times a second.
     provider, retry
-        In place of the provider that `model` names, and of `Retry()` or, for batches, `BATCHES`.
+        In place of the provider that `model` names, and of `Retry()`.
 
     Raises
     ------
@@ -95,8 +90,6 @@ class Asking(AskingConfig):
             raise OptionError(
                 f"a timeout is above 0 and at most {LONGEST_TIMEOUT} s; got {self.timeout!r}."
             )
-        if self.wait is not None and not self.batch:
-            raise OptionError("--wait says how long to wait for a batch: give --batch as well.")
 
     @property
     def folder_name(self) -> str:
@@ -128,7 +121,7 @@ class Asking(AskingConfig):
 
     def patience(self) -> Retry:
         """Return how failures are met."""
-        retry = self.retry or (BATCHES if self.batch else Retry())
+        retry = self.retry or Retry()
         return retry if self.timeout is None else dataclasses.replace(retry, timeout=self.timeout)
 
 

@@ -17,8 +17,8 @@ class Price:
     Attributes
     ----------
     input, output
-        For tokens asked and answered. Discounts for cached or batched tokens are not taken off, so
-        a cost is at most what is billed.
+        For tokens asked and answered. Discounts for cached tokens are not taken off, so a cost is
+        at most what is billed.
     """
 
     input: float
@@ -44,18 +44,11 @@ class Price:
         return price
 
 
-def price_to_pay(price: "Price | str | None", name: str, *, batch: bool = False) -> "Price | None":
-    """Return the price of a model's tokens: the one given, or the listed one.
-
-    For a batch the listed price is halved, as OpenAI and Anthropic bill it; a given one is
-    taken as it is. None where neither is known.
-    """
+def price_to_pay(price: "Price | str | None", name: str) -> "Price | None":
+    """Return the price of a model's tokens: given, or listed; None where neither is known."""
     if price is not None:
         return Price.parse(price) if isinstance(price, str) else price
-    list_price = price_of(name)
-    if list_price is None or not batch:
-        return list_price
-    return Price(list_price.input / 2, list_price.output / 2)
+    return price_of(name)
 
 
 def price_of(name: str) -> Price | None:
@@ -185,15 +178,13 @@ def estimate_cost(
     plan: RequestPlan,
     price: Price | None,
     answer_tokens: int | None = None,
-    *,
-    under_way: int = 0,
     reasoning_tokens: int = 0,
 ) -> CostEstimate:
-    """Return what the rest of `plan` may cost, without the requests that are under way already.
+    """Return what the rest of `plan` may cost.
 
     An answer takes `answer_tokens`, or 1,000, and as many `reasoning_tokens` as it may.
     """
-    n_left = plan.n_left - under_way
+    n_left = plan.n_left
     characters = sum(len(part) for prompt in plan.prompts for part in prompt.asked) / len(
         plan.prompts
     )

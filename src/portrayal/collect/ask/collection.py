@@ -1,13 +1,13 @@
 """A collection: what a run holds of one model's answers, and where the next ones go.
 
-Whoever asks (the runner, a batch, a local model) opens a collection, takes requests from its plan,
-records one row for each, and closes it. Everything about files, order and restarts is here.
+Whoever asks opens a collection, takes requests from its plan, records one row for each, and closes
+it. Everything about files, order and restarts is here.
 """
 
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any, Self
@@ -95,13 +95,9 @@ class RequestPlan:
                 digest.update(str(sample).encode())
                 yield Request(digest.hexdigest(), self.prompts[row], sample)
 
-    def holds(self, prompt_id: str, sample: int) -> bool:
-        """Whether a request is of this plan, done or not."""
-        return prompt_id in self._row and 0 <= sample < self.samples
-
     def mark_done(self, prompt_id: str, sample: int) -> None:
         """Note that a request has its row; one that is not of this plan is passed over."""
-        if not self.holds(prompt_id, sample):
+        if prompt_id not in self._row or not 0 <= sample < self.samples:
             return
         # Sample by sample: a collection that stops early has all prompts equally often
         place = sample * len(self.prompts) + self._row[prompt_id]
@@ -249,14 +245,6 @@ class Collection:
         """A reason without the model's name; few enough differ to be listed."""
         brief = reason.removeprefix(f"{self.model}: ").rstrip(".")[:_LONGEST_REASON]
         return brief if brief in reasons or len(reasons) < _REASONS else "other reasons"
-
-    def answered(self, keys: Set[str]) -> set[str]:
-        """Return which of these requests, of this plan or not, have a row that did not fail."""
-        rows = (row for row in self.journal.rows() if row["outcome"] != "failed")
-        row_keys = {row["key"] for row in rows} & keys
-        for part in self.run.texts.parts():
-            row_keys |= keys & set(read_parquet(part, columns=["text_id"])["text_id"].to_pylist())
-        return row_keys
 
     def _fold(self) -> None:
         self._in_texts.update(fold(self.journal, self.run.texts.folder))

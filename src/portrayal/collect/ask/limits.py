@@ -25,7 +25,7 @@ _IN_A_ROW = 5
 _TIMEOUTS = 3  # in a row, where none is answered
 TIMEOUT = 180.0
 """Seconds that one try may take."""
-KEPT = "nothing that was answered, and no batch under way, is asked again"
+KEPT = "nothing that was answered is asked again"
 LONGEST_TIMEOUT = 600
 """Seconds that it may be given: more than that the clients of the services do not wait."""
 
@@ -137,18 +137,16 @@ class Throttle:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """How failures that are worth another try are met, and how often a batch is looked at.
+    """How failures that are worth another try are met.
 
     Attributes
     ----------
     attempts
-        Tries of one request, or batches that it was part of, before its row is "failed"; rate
-        limits count a tenth.
+        Tries of one request before its row is "failed"; rate limits count a tenth.
     malformed
         Further tries after an answer that came whole and cannot be read, which is paid for.
     first_wait, longest_wait
-        Seconds before the second try, or the first look at a batch, and at most; in between they
-        double, times a random 0.5–1.
+        Seconds before the second try, and at most; in between they double, times a random 0.5–1.
     patience
         Seconds that an endpoint may put requests off in all, without an answer in between; what
         it asks to wait beyond that ends the collection.
@@ -157,10 +155,6 @@ class Retry:
     outage
         Seconds without any answer, at most three timeouts, and at least five failures in a row
         (three timeouts), after which collecting ends.
-    settle_seconds
-        After which a batch that the endpoint does not list was never created.
-    max_requests
-        Requests in a batch, if fewer than the endpoint allows.
     """
 
     attempts: int = 8
@@ -170,8 +164,6 @@ class Retry:
     patience: float = 600.0
     timeout: float | None = None
     outage: float = 30.0
-    settle_seconds: float = 60.0
-    max_requests: int | None = None
 
     def pause(self, tries: int, error: TryAgainError | None = None) -> float:
         """Return the seconds to wait after so many tries, at least what the endpoint asked."""
@@ -187,10 +179,6 @@ class Retry:
         if given_up or (error.kind == "body" and failed["body"] > self.malformed):
             return None
         return self.pause(tries, error)
-
-
-BATCHES = Retry(attempts=3, first_wait=15.0, longest_wait=300.0)
-"""How it is where a batch is asked: a batch takes minutes to hours."""
 
 
 class Breaker:

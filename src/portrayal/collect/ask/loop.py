@@ -1,32 +1,38 @@
-"""The loop: asks every request that has no row yet, live or in batches, and loses none.
+"""The loop: workers that each have one request in hand, until every request has its row.
 
-Whoever asks (a worker with one request, a batch with many) takes requests while the budget has room
-for them, and gives back what each of them got: that makes a row, or the request is asked again. The
-loop ends when nothing is left, when nothing further can succeed, or when it is told to stop; what
-is in flight then is finished and kept.
+A worker takes requests while the budget has room for them and tries each until that makes a row.
+The loop ends when nothing is left, when nothing further can succeed, or when it is told to stop;
+what is in flight then is finished and kept.
 """
 
 import asyncio
 import signal
 import threading
 import time
-from collections import Counter, deque
-from collections.abc import Callable, Coroutine, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
 from portrayal.collect.ask.asking import Asking
 from portrayal.collect.ask.budget import Meter, charged
-from portrayal.collect.ask.collection import Collection, Request
-from portrayal.collect.ask.limits import Breaker, Throttle
-from portrayal.collect.ask.provider import Answer, RejectedError, StopError, TryAgainError, Usage
+from portrayal.collect.ask.collection import Collection, Request, now
+from portrayal.collect.ask.limits import TIMEOUT, Breaker, Throttle
+from portrayal.collect.ask.provider import (
+    Answer,
+    Provider,
+    RejectedError,
+    StopError,
+    TryAgainError,
+    Usage,
+)
 from portrayal.collect.ask.report import AskProgress, CollectReport, Stopped
-from portrayal.shown import counted
 
 _BEAT_SECONDS = 0.2
 _GRACE_SECONDS = 5.0  # for what is in flight when nothing further can succeed
 _SILENT_SECONDS = 10.0
+_STUCK = 20  # requests in a row without an answer, or twice the concurrency if more
 
 
 @contextmanager
@@ -54,14 +60,12 @@ class Loop:
 
     Attributes
     ----------
-    requests, again
-        Requests that nobody has taken yet, and those to ask once more, which come first.
+    requests
+        Requests that nobody has taken yet.
     in_progress
-        Requests that someone has taken and that have no row yet.
+        Requests that a worker has taken and that have no row yet.
     asked, tries
         As the report says.
-    open_batches
-        As the report says; the batches keep it.
     stop
         Set when nothing further is to be asked.
     stopped
@@ -70,50 +74,121 @@ class Loop:
         The failure after which something is tried again; "" after a success.
     """
 
-    def __init__(self, collection: Collection, asking: Asking, meter: Meter) -> None:
+    def __init__(
+        self, collection: Collection, asking: Asking, meter: Meter, provider: Provider
+    ) -> None:
         self.collection, self.asking, self.meter = collection, asking, meter
-        self.retry = asking.patience()
+        self.provider, self.retry = provider, asking.patience()
+        self.timeout = self.retry.timeout or float(getattr(provider, "timeout", TIMEOUT))
         self.throttle = Throttle(asking.concurrency, rpm=asking.rpm, tpm=asking.tpm)
-        self.breaker = Breaker(self.retry)
+        self.breaker = Breaker(self.retry, self.timeout)
+        # A provider that draws by sample is told which sample it is.
+        self._by_sample = getattr(provider, "ask_sample", None)
         self.requests: Iterator[Request] = iter(collection.plan)
-        self.again: deque[Request] = deque()
-        self.in_progress = self.asked = self.tries = self.open_batches = 0
+        self.in_progress = self.asked = self.tries = self._without_answer = 0
         self.stop, self._abort = asyncio.Event(), asyncio.Event()
         self.stopped: Stopped = ""
         self.trouble = ""
         self._error: BaseException | None = None
         self._tasks: list[asyncio.Task[None]] = []
-        self._in_flight: set[asyncio.Task[Any]] = set()
+        self._in_flight: set[asyncio.Task[Any] | None] = set()
         self._began, self._answered_at = time.monotonic(), 0.0
         self._done_before = collection.plan.n_done
 
-    def take(self) -> Request | None:
-        """Return the next request, now in progress; None where none is left or affordable."""
-        # First what is to be tried again, as its cost was planned for
-        if not self.again:
-            if (request := next(self.requests, None)) is None:
-                return None
-            # Put back, as the budget may have no room for it.
-            self.again.append(request)
-        if not self.meter.room(self.in_progress):
-            self.stopped = "budget"
-            return None
-        self.in_progress += 1
-        return self.again.popleft()
+    async def _work(self) -> None:
+        """Take one request after another, and try each until it has its row."""
+        try:
+            while not self.stop.is_set():
+                if not self.meter.room(self.in_progress):
+                    self.stopped = "budget"  # which the report says only where requests are left
+                    return
+                if (request := next(self.requests, None)) is None:
+                    return
+                self.in_progress += 1
+                try:
+                    await self._try(request)
+                finally:
+                    self.in_progress -= 1
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:
+            self._end(error)
 
-    def settle(
+    async def _try(self, request: Request) -> None:
+        """Try a request until it has its row, the budget has no room, or all is to stop."""
+        failed: Counter[str] = Counter()
+        while True:
+            asked_at = now()
+            result = await self._ask(request)
+            wait = self._settle(request, result, failed, asked_at)
+            if wait is None:
+                break
+            if not self.meter.room(self.in_progress - 1):
+                self.stopped = "budget"
+                return
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self.breaker.within(wait)):
+                    await self.stop.wait()
+            if self.stop.is_set():
+                return
+        # One request after another without an answer costs, and brings nothing.
+        answered = isinstance(result, Answer) or getattr(result, "refused", False)
+        self._without_answer = 0 if answered else self._without_answer + 1
+        if self._without_answer >= max(_STUCK, 2 * self.throttle.concurrency):
+            raise StopError(
+                f"{self._without_answer} requests in a row got no answer; the last one: {result} "
+                "Mend that, then run the same command again: it asks only what has no answer yet."
+            )
+
+    async def _ask(self, request: Request) -> Answer | RejectedError | TryAgainError:
+        """Send a request once, within the limits; a failure that is the request's is returned."""
+        text, *system = request.prompt.asked
+        epoch = await self.throttle.enter()
+        tokens, sent_at, task = None, time.monotonic(), asyncio.current_task()
+        self.tries += 1
+        self._in_flight.add(task)  # finished even when the loop is told to stop, as it is paid for
+        try:
+            async with asyncio.timeout(self.timeout):
+                answer: Answer = await (
+                    self.provider.ask(text, *system)
+                    if self._by_sample is None
+                    else self._by_sample(text, request.sample, *system)
+                )
+        except TimeoutError:
+            words = f"no answer within {self.timeout:,g} s (timeout allows more)."
+            error = TryAgainError("timeout", f"{self.provider.name}: {words}")
+        except TryAgainError as failure:
+            error = failure
+        except RejectedError as rejection:
+            self.breaker.responded()
+            return rejection
+        else:
+            tokens = self._charged(request, answer).total
+            self.breaker.responded()
+            self.trouble, self._answered_at = "", time.monotonic()
+            return answer
+        finally:
+            self._in_flight.discard(task)
+            self.throttle.leave(epoch, tokens=tokens)
+        self.trouble = f"trying again after: {error}"
+        self.breaker.failed(error, sent_at)
+        if error.kind == "rate_limit" or error.retry_after is not None:
+            self.throttle.slow_down(epoch, error.retry_after)
+        return error
+
+    def _settle(
         self,
         request: Request,
         result: Answer | RejectedError | TryAgainError,
         failed: Counter[str],
-        asked_at: str | None = None,
+        asked_at: str,
     ) -> float | None:
         """Write the row that `result` makes; or return the seconds to wait before the next try.
 
         `failed` counts by kind how this request failed before, and takes this failure.
         """
         tries = failed.total() + 1
-        usage = self.charged(request, result)
+        usage = self._charged(request, result)
         # Charged whatever comes of it: services bill answers that nobody can read as well
         self.meter.add(usage)
         row: Answer | RejectedError | str = str(result)
@@ -135,55 +210,13 @@ class Loop:
         self.asked += 1
         return None
 
-    def charged(self, request: Request, result: Answer | RejectedError | TryAgainError) -> Usage:
-        """Return what `result` costs, in tokens that can be."""
+    def _charged(self, request: Request, result: Answer | RejectedError | TryAgainError) -> Usage:
+        """What `result` costs, in tokens that can be."""
         parameters = self.collection.parameters
         parts = [*request.prompt.asked, parameters.get("system") or ""]
         return charged(result, parts, parameters.get("max_tokens"))
 
-    def responded(self) -> None:
-        """Note that the endpoint is there."""
-        self.breaker.responded()
-        self.trouble, self._answered_at = "", time.monotonic()
-
-    def failed(self, error: TryAgainError, sent_at: float) -> None:
-        """Note a failure of what was sent at `sent_at`; `StopError` where the endpoint is gone."""
-        self.trouble = f"trying again after: {error}"
-        self.breaker.failed(error, sent_at)
-
-    async def pause(self, seconds: float) -> bool:
-        """Wait; return whether to go on after that."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(max(0.0, seconds)):
-                await self.stop.wait()
-        return not self.stop.is_set()
-
-    @contextmanager
-    def flying(self) -> Iterator[None]:
-        """What the running task does inside is finished even when it is told to stop."""
-        task = asyncio.current_task()
-        assert task is not None  # called from what `spawn` started
-        self._in_flight.add(task)
-        try:
-            yield
-        finally:
-            self._in_flight.discard(task)
-
-    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        """Start a part of the work; an error of it ends the loop."""
-
-        async def guarded() -> None:
-            try:
-                await work
-            except asyncio.CancelledError:
-                raise
-            except BaseException as error:
-                self.end(error)
-
-        # held here: asyncio keeps weak references alone
-        self._tasks.append(asyncio.create_task(guarded()))
-
-    def end(self, error: BaseException) -> None:
+    def _end(self, error: BaseException) -> None:
         """Ask nothing further; anything but a `StopError` ends what is in flight as well."""
         # the first error is the cause, later ones follow from it
         self._error = self._error or error
@@ -192,7 +225,7 @@ class Loop:
             self._abort.set()
 
     async def run(self) -> None:
-        """See all that was started through to its end; raise what ended it early."""
+        """Ask with as many workers as the limits allow; raise what ended it early."""
 
         def interrupted() -> None:
             """The first Ctrl-C drains, the second aborts."""
@@ -212,10 +245,13 @@ class Loop:
                     await asyncio.to_thread(self.collection.journal.sync)
                     self.say()
                 except Exception as error:
-                    self.end(error)
+                    self._end(error)
                     return
 
         beat = asyncio.create_task(flush_and_say())
+        n_workers = min(self.throttle.concurrency, max(1, self.collection.plan.n_left))
+        # held here: asyncio keeps weak references alone
+        self._tasks = [asyncio.create_task(self._work()) for _ in range(n_workers)]
         try:
             with on_interrupt(interrupted):
                 # What waits is cancelled; what is in flight comes to its end, as it is paid for.
@@ -253,7 +289,7 @@ class Loop:
         plan, now = self.collection.plan, time.monotonic()
         silent = now - (self._answered_at or self._began)
         waits_for = ""
-        if self.trouble and (self.asking.batch or silent > 1 or not self._answered_at):
+        if self.trouble and (silent > 1 or not self._answered_at):
             waits_for = self.trouble
         elif self.stop.is_set():
             waits_for = "stopping"
@@ -261,9 +297,6 @@ class Loop:
             pass
         elif (pause := self.throttle.wait()) > 1:
             waits_for = f"waiting {pause:.0f} s"
-        elif self.asking.batch:
-            n = self.open_batches
-            waits_for = f"{counted(n, 'batch', 'batches')} under way" if n else "handing in a batch"
         elif self.in_progress and not self._answered_at:
             waits_for = f"waiting for the first answer, {silent:.0f} s"
         elif self.in_progress and silent > _SILENT_SECONDS:
@@ -276,7 +309,7 @@ class Loop:
                 rate=(plan.n_done - self._done_before) / max(now - self._began, 1e-9),
                 usage=self.collection.usage,
                 cost=self._cost,
-                in_flight=self.open_batches or self.throttle.in_flight,
+                in_flight=self.throttle.in_flight,
                 waits_for=waits_for,
             )
         )
@@ -304,5 +337,4 @@ class Loop:
             tries=self.tries,
             cost=self._cost,
             stopped=self.stopped if self.collection.plan.n_left else "",
-            open_batches=self.open_batches,
         )

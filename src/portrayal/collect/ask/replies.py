@@ -18,7 +18,7 @@ from typing import Any
 
 from portrayal.collect.ask.asking import Asking
 from portrayal.collect.ask.runner import collect
-from portrayal.errors import OptionError, RunError
+from portrayal.errors import OptionError
 from portrayal.records import Prompt
 from portrayal.run.directory import Run
 from portrayal.run.reading import read_shards
@@ -214,17 +214,6 @@ class _LenientReader:
 _COLUMNS = ["prompt_id", "sample", "text", "outcome", "reason"]
 
 
-class UnderWayError(RunError):
-    """Batches are under way, so there are no answers yet; the same call continues."""
-
-    def __init__(self, n_batches: int) -> None:
-        self.n_batches = n_batches
-        super().__init__(
-            f"{counted(n_batches, 'batch', 'batches')} under way; the same command "
-            "takes the answers and goes on."
-        )
-
-
 @dataclass(frozen=True, slots=True)
 class Reply:
     """One answer.
@@ -280,8 +269,6 @@ def ask_replies(
 
     Raises
     ------
-    UnderWayError
-        Where `asking.wait` ended before a batch did: half the answers are no answers yet.
     StopError, RunError, OptionError, KeyboardInterrupt
         What was answered before is kept.
     """
@@ -302,8 +289,6 @@ def ask_replies(
         raise KeyboardInterrupt
     if report.stopped == "declined":
         raise OptionError("nothing was asked: it was declined. Confirm, or give --yes.")
-    if report.open_batches:
-        raise UnderWayError(report.open_batches)
     tell(report.summary)
     return kept_replies(folder, asking.samples, by_id)
 

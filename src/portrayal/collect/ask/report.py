@@ -24,7 +24,7 @@ class AskProgress:
     usage, cost
         Tokens and US dollars so far in this run; the cost is None where the price is unknown.
     in_flight
-        Requests in flight, or batches under way.
+        Requests in flight.
     waits_for
         What it waits for where no answer comes, in a few words; "" where answers come.
     """
@@ -79,8 +79,6 @@ class CollectReport:
         Answers of this model in this run by the model that the service names in them.
     n_reasoned
         Answers of this model in this run that came with reasoning, which is no part of their text.
-    open_batches
-        Batches still under way; the same call continues with them.
     """
 
     model: str
@@ -97,7 +95,6 @@ class CollectReport:
     versions: Mapping[str, int] = field(default_factory=dict)
     n_reasoned: int = 0
     damaged: int = 0
-    open_batches: int = 0
 
     @property
     def n_answered(self) -> int:
@@ -125,9 +122,6 @@ class CollectReport:
                     "declined": "not started",
                 }[self.stopped]
             )
-        elif self.open_batches:
-            n = counted(self.open_batches, "batch", "batches")
-            parts.append(f"{n} under way, the same command continues")
         if self.n_reasoned:
             parts.append(f"{counted(self.n_reasoned, 'text')} held reasoning, which was removed")
         if len(self.versions) > 1:

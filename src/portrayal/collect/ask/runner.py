@@ -2,17 +2,11 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any, cast
 
 import portrayal.registry as registry
 from portrayal.collect.ask.asking import Asking, prompts_of
-from portrayal.collect.ask.batch import BATCHED
-from portrayal.collect.ask.batch.store import FOLDER, Submission, Submissions
-from portrayal.collect.ask.batch.watching import Batches
 from portrayal.collect.ask.budget import Budget, Meter, estimate_cost, price_to_pay
 from portrayal.collect.ask.collection import Collection
-from portrayal.collect.ask.live import Workers
 from portrayal.collect.ask.loop import Loop
 from portrayal.collect.ask.provider import Provider, StopError
 from portrayal.collect.ask.report import CollectReport, most_frequent
@@ -22,9 +16,6 @@ from portrayal.records import Prompt
 from portrayal.run.directory import Run
 from portrayal.run.manifest import TEXTS
 from portrayal.types import Say
-
-if TYPE_CHECKING:
-    from portrayal.collect.ask.batch.services import BatchService
 
 
 def collect(
@@ -37,10 +28,10 @@ def collect(
     answer_tokens: int | None = None,
     shard_rows: int = SHARD_ROWS,
 ) -> CollectReport:
-    """Ask a model every prompt, live or by batches, and bring the answers into the run.
+    """Ask a model every prompt, and bring the answers into the run.
 
     What has a row already is not asked again, so the same call continues a collection that was
-    stopped, killed or cut off; and one whose batches are under way.
+    stopped, killed or cut off.
 
     Parameters
     ----------
@@ -62,34 +53,26 @@ def collect(
     Returns
     -------
     CollectReport
-        Also when Ctrl-C (once), the budget, `asking.confirm` or the end of `asking.wait` ended it;
-        see `stopped` and `open_batches`.
+        Also when Ctrl-C (once), the budget or `asking.confirm` ended it; see `stopped`.
 
     Raises
     ------
     StopError
-        When no further request can succeed; says what to do. Rows written before, and batches
-        under way, are kept.
+        When no further request can succeed; says what to do. Rows written before are kept.
     OptionError
-        When there is no batch API, a parameter would be ignored, or the budget cannot be held.
+        When a parameter would be ignored, or the budget cannot be held.
     RunError
         When the run holds other texts, or its disk cannot be written.
     KeyboardInterrupt
         On a second Ctrl-C.
     """
-    if not asking.batch and open_batches(run):
-        raise OptionError(
-            f"{run.path} has batches under way; asking live would pay twice. Run the same command "
-            "with --batch to take their answers first."
-        )
     provider = asking.make_provider()
 
     async def ask() -> CollectReport:
         try:
-            service = _batches_of(provider) if asking.batch else None
             collection = Collection(run, prompts, provider, asking.samples, study, mark, shard_rows)
             try:
-                report = await _collect(collection, asking, provider, service, answer_tokens)
+                report = await _collect(collection, asking, provider, answer_tokens)
             except RunError:
                 collection.abandon()  # a disk that failed is not asked to take a part as well
                 raise
@@ -111,56 +94,31 @@ def collect(
     return report
 
 
-def _batches_of(provider: Provider) -> "BatchService":
-    service = provider.name.partition(":")[0]
-    if service not in BATCHED:
-        raise OptionError(
-            f"{provider.name} has no batch API at this address. Collect without batches."
-        )
-    # Imported here, as it loads the clients of these services
-    from portrayal.collect.ask.batch.services import SERVICES
-
-    return SERVICES[service](cast("Any", provider))
-
-
 async def _collect(
     collection: Collection,
     asking: Asking,
     provider: Provider,
-    service: "BatchService | None",
     answer_tokens: int | None,
 ) -> Callable[[], CollectReport]:
     """Ask what a collection lacks; return what reports on it once it is closed."""
     plan, cap = collection.plan, provider.parameters.get("max_tokens")
-    price = price_to_pay(asking.price, asking.model, batch=asking.batch)
+    price = price_to_pay(asking.price, asking.model)
     budget = None if asking.budget is None else Budget.parse(asking.budget)
     # Answers that could not be read were paid for too, and count in the mean cost
     paid = plan.n_done + collection.malformed.total()
     meter = Meter(plan, collection.usage, n_paid=paid, price=price, budget=budget, max_tokens=cap)
-    loop = Loop(collection, asking, meter)
+    loop = Loop(collection, asking, meter, provider)
     # Nothing is asked where nothing answers; a provider without an address needs no check.
     check = getattr(provider, "check", None)
     if plan.n_left and check is not None:
         await check()
-    door: Batches | Workers = Workers(loop, provider)
-    if service is not None:
-        store = Submissions(collection.run.path / FOLDER)
-        door = Batches(loop, service, store, asking.wait)
     thinking = 0 if cap else provider.parameters.get("thinking_budget") or 0
-    expected = {"under_way": door.under_way, "reasoning_tokens": thinking}
-    estimate = estimate_cost(plan, price, cap or answer_tokens, **expected)
+    estimate = estimate_cost(plan, price, cap or answer_tokens, thinking)
     if estimate.requests > 0 and asking.confirm and not asking.confirm(estimate):
         loop.stopped = "declined"
         return loop.report
-    async with service or nullcontext():
-        door.start()
-        await loop.run()
+    await loop.run()
     return loop.report
-
-
-def open_batches(run: Run) -> list[Submission]:
-    """Return the batches of a run whose requests may still be answered, of every model."""
-    return [one for one in Submissions(run.path / FOLDER).all() if one.is_open]
 
 
 def ask_model(run: Run, study: str, asking: Asking, tell: Say) -> CollectReport:
@@ -183,8 +141,6 @@ def ask_model(run: Run, study: str, asking: Asking, tell: Say) -> CollectReport:
         tell(line)
     with run.manifest.step(TEXTS):
         report = collect(run, prompts, asking, study=registry.called(name))
-    if asking.batch and report.stopped == "declined":
-        raise OptionError("no batch was handed in: the collection was declined.")
     tell(report.summary)
     reasons = report.reasons or report.malformed
     if reasons and report.n_answered == 0 and report.stopped != "interrupted":

@@ -31,8 +31,6 @@ class LastResponse:
 
     Attributes
     ----------
-    timeout
-        Seconds in which a part of the response must come; None leaves it to the caller.
     status, body
         Of the response; None while it has not come whole.
     elsewhere
@@ -41,7 +39,6 @@ class LastResponse:
         What is wrong with a body that is not read.
     """
 
-    timeout: float | None = None
     status: int | None = None
     body: bytes | None = None
     elsewhere: str = ""
@@ -57,10 +54,10 @@ _SEEN: ContextVar[LastResponse] = ContextVar("seen")
 
 
 @contextmanager
-def looking(timeout: float | None = None) -> Iterator[LastResponse]:
+def looking() -> Iterator[LastResponse]:
     """Yield what the calls inside, of a watched client, see."""
     # A context variable, as many calls share one client and each looks at its own
-    response = LastResponse(timeout)
+    response = LastResponse()
     token = _SEEN.set(response)
     try:
         yield response
@@ -78,8 +75,7 @@ class _RefusedBodyError(Exception):
 
 BOUND = "PORTRAYAL_MOST_ANSWER"
 """Environment variable: how many bytes one answer may have, such as 100MB."""
-_USUAL, _RESULTS = "32MB", 64
-"""Bytes of one answer at most; a file of results of a batch may have so many times as many."""
+_USUAL = "32MB"
 
 
 async def _read_bounded(response: Any, most: int) -> bytes:
@@ -116,11 +112,7 @@ def watched(client: Client) -> Client:
     """Return an HTTP client of httpx2 that looks at every response that it gets."""
 
     async def on_request(request: Any) -> None:
-        timeout = _SEEN.get(LastResponse()).timeout
         request.headers["accept-encoding"] = "identity"
-        limits = request.extensions.get("timeout")
-        if timeout is not None and limits is not None:
-            request.extensions["timeout"] = {**limits, "read": timeout}
 
     async def on_response(response: Any) -> None:
         last = _SEEN.get(LastResponse())
@@ -128,16 +120,14 @@ def watched(client: Client) -> Client:
             last.elsewhere = urljoin(str(response.url), response.headers["location"])
             raise _ElsewhereError("redirected")
         last.status, last.body = response.status_code, None
-        most = most_unpacked(BOUND, _USUAL) * (_RESULTS if last.timeout else 1)
         try:
-            body = await _read_bounded(response, most)
+            body = await _read_bounded(response, most_unpacked(BOUND, _USUAL))
         except _RefusedBodyError as error:
             last.too_large = str(error)
             raise
         finally:
             await response.stream.aclose()
-        if not last.timeout:  # files of results are left to their reader
-            last.body = body = with_whole_usage(body)
+        last.body = body = with_whole_usage(body)
         _put_back(response, body)
         await response.aread()
 
