@@ -11,7 +11,6 @@ from cyclopts import Parameter
 import portrayal.cli.asking as ask
 import portrayal.cli.options as opt
 import portrayal.cli.printing as show
-from portrayal.cli.score import scores_table
 from portrayal.validate import check_choice, check_count
 
 if TYPE_CHECKING:
@@ -233,7 +232,7 @@ def classifier(
     licence
         Of the data, for the model card.
     """
-    from portrayal.annotate.agency.labelled import read_labelled
+    from portrayal.annotate.agency.labelled import read_labelled, score_rows
     from portrayal.annotate.agency.training import PRESETS, Fitting, train_agency
 
     json = format == "json"
@@ -258,7 +257,7 @@ def classifier(
         on_epoch=None if json else show_epoch,
     )
     scores = list(trained.scores)
-    parts: list[show.Part] = [scores_table(scores, published=False)] if scores else []
+    parts: list[show.Part] = [score_rows(scores)] if scores else []
     parts.append(f"classifier: {trained.folder} (model card: {trained.folder / 'README.md'})")
     facts = {"folder": out, "scores": [score.as_json() for score in scores]}
     show.give(format, facts, parts)

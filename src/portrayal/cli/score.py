@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from portrayal.annotate.agency import AgencyClassifier
-    from portrayal.annotate.agency.labelled import AgencyScore
     from portrayal.annotate.agency.labelled import LabelledSentences as LabelledFile
     from portrayal.measure.judging import AgreedShare
     from portrayal.raters.people import PeopleScore
@@ -141,7 +140,13 @@ def agency(
     masked
         One kind of sentences only; default both.
     """
-    from portrayal.annotate.agency.labelled import read_labelled, score_agency
+    from portrayal.annotate.agency.labelled import (
+        METRICS,
+        read_labelled,
+        score_agency,
+        score_rows,
+    )
+    from portrayal.reference import published
 
     json = format == "json"
     kinds = (True, False) if masked is None else (masked,)
@@ -153,13 +158,16 @@ def agency(
         tell = show.nothing if json else show.line
         loaded = _classifiers(specs, kinds, labelled, out, settings, tell)
     scores = [score_agency(labelled, classify, seed=seed) for classify in loaded]
-    # Print scores in percent with intervals, and the published rows.
-    n_left_out = labelled.n_left_out
+    n_left_out, first = labelled.n_left_out, scores[0]
+    table_12: list[dict[str, Any]] = published("wan_classifiers").to_pylist()
     facts: dict[str, Any] = {"scores": [score.as_json() for score in scores]}
-    facts |= {"n_left_out": n_left_out, "published": _published()}
-    first = scores[0]
+    facts |= {"n_left_out": n_left_out, "published": table_12}
+    heads, rows = score_rows(scores)
+    for row in table_12:
+        name = f"published: {row['model']}, {row['setting']}"
+        rows.append((name, "", "", *(f"{row[metric]:.2f}" for metric in METRICS)))
     parts: list[show.Part] = [
-        scores_table(scores, published=True),
+        (heads, rows),
         f"{first.n:,} sentences; {100 * first.level:g} % percentile bootstrap intervals over "
         "sentences; silent: nothing said, counted as wrong.",
     ]
@@ -211,31 +219,6 @@ def _classifiers(
         ask_nothing = partial(lambda replies, _: replies, replies)
         loaded += [LLMClassifier(model.spec, ask_nothing, kind) for kind in kinds]
     return loaded
-
-
-_METRICS = ("accuracy", "f1_macro", "f1_micro", "f1_weighted")
-_HEADERS = ("accuracy", "F1 macro", "F1 micro", "F1 weighted")
-
-
-def scores_table(scores: "Sequence[AgencyScore]", *, published: bool) -> show.Part:
-    """Return a row of metrics for each classifier and kind of sentences."""
-    rows: list[tuple[str, ...]] = []
-    for score in scores:
-        metrics = (score.metrics[name] for name in _METRICS)
-        cells = (f"{100 * x.value:.2f} [{100 * x.low:.1f}, {100 * x.high:.1f}]" for x in metrics)
-        kind = "masked" if score.masked else "as they stand"
-        rows.append((score.classifier, kind, f"{score.n_silent:,}", *cells))
-    for row in _published() if published else ():
-        name = f"published: {row['model']}, {row['setting']}"
-        rows.append((name, "", "", *(f"{row[metric]:.2f}" for metric in _METRICS)))
-    return ("classifier", "sentences", "silent", *_HEADERS), rows
-
-
-def _published() -> "list[dict[str, float]]":
-    from portrayal.reference import published
-
-    rows: list[dict[str, float]] = published("wan_classifiers").to_pylist()
-    return rows
 
 
 def _kappas(kappas: "Mapping[str, AgreedShare]") -> str:

@@ -16,7 +16,8 @@ def test_a_linear_classifier_of_ones_own(tmp_path):
     assert load_classifier(str(done.folder))(["They led it."])[0, 1] > 0.5
     assert "MIT" in (done.folder / "README.md").read_text()
     facts = json.loads((done.folder / "agency.json").read_text())
-    assert facts["data"] == {"name": "toy.csv", "digest": "0", "licence": "MIT"}
+    assert facts["trained on"] == "toy.csv, 40 sentences, 20 agentic; digest 0"
+    assert facts["licence of the data"] == "MIT"
     train_agency(LABELLED, "linear", tmp_path / "mine")  # one's own folder is written over
 
 

@@ -111,7 +111,8 @@ def _label(value: Any, place: str) -> int | None:
     return _LABELS[key]
 
 
-METRICS = ("accuracy", "f1_macro", "f1_micro", "f1_weighted")
+METRICS = {"accuracy": "accuracy"} | {f"f1_{x}": f"F1 {x}" for x in ("macro", "micro", "weighted")}
+"""Name of each metric, as tables head it."""
 
 _SILENT = 2
 METHOD = "percentile bootstrap over sentences; Wilson where no resample differs"
@@ -230,3 +231,16 @@ def _metrics(cells: NDArray[np.int64]) -> dict[str, FloatArray]:
         "f1_micro": 2.0 * hit.sum(axis=1) / (support + claimed).sum(axis=1),
         "f1_weighted": (f1 * support).sum(axis=1) / total,
     }
+
+
+def score_rows(scores: Iterable[AgencyScore]) -> tuple[list[str], list[tuple[str, ...]]]:
+    """Return heads and rows of a table of scores in percent, one of each classifier and kind."""
+    rows = []
+    for score in scores:
+        cells = (
+            f"{100 * x.value:.2f} [{100 * x.low:.1f}, {100 * x.high:.1f}]"
+            for x in score.metrics.values()
+        )
+        kind = "masked" if score.masked else "as they stand"
+        rows.append((score.classifier, kind, f"{score.n_silent:,}", *cells))
+    return ["classifier", "sentences", "silent", *METRICS.values()], rows

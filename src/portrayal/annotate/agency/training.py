@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from portrayal.annotate.agency.labelled import (
-    METRICS,
     AgencyScore,
     LabelledSentences,
     score_agency,
+    score_rows,
     shown,
 )
 from portrayal.annotate.agency.linear import fit_linear, write_linear
@@ -290,9 +290,23 @@ def train_agency(
     scores = [
         score_agency(validation, load_classifier(str(out), kind)) for kind in kinds if validation
     ]
-    trained = TrainedClassifier(out, tuple(scores), tuple(epochs))
-    _write_card(trained, base, labelled, validation, masked, fitting, licence)
-    return trained
+    facts: dict[str, Any] = {
+        "base": base,
+        "trained on": f"{Path(labelled.name).name}, {len(labelled):,} sentences, "
+        f"{int(labelled.labels.sum()):,} agentic; digest {labelled.digest}",
+        "licence of the data": licence,
+        "sentences": "masked, and as they stand" if kinds[0] else "as they stand",
+        "validation": f"{Path(validation.name).name}, {len(validation):,} sentences"
+        if validation
+        else "none",
+        **({} if base == "linear" else asdict(fitting)),
+    }
+    write_atomically(out / "agency.json", json.dumps(facts, indent=2) + "\n")
+    heads, rows = score_rows(scores)
+    table = f"{markdown_table(heads, rows)}\n\n{_SCORED}" if scores else _UNSCORED
+    parts = ("# Agency classifier", markdown_table(("", ""), facts.items()), "## Scores", table)
+    write_atomically(out / "README.md", "\n\n".join((*parts, _LIMITS)))
+    return TrainedClassifier(out, tuple(scores), tuple(epochs))
 
 
 WAN_2024 = Fitting(epochs=10, patience=10, batch_size=6, learning_rate=5e-5)
@@ -302,54 +316,3 @@ PRESETS = {
     "wan-2024-roberta": ("roberta-base", replace(WAN_2024, learning_rate=5e-6)),
 }
 """Bases and settings that are published (Table 12); sentences as they stand."""
-
-
-def _write_card(
-    trained: TrainedClassifier,
-    base: str,
-    train: LabelledSentences,
-    held_out: LabelledSentences | None,
-    masked: bool,
-    fitting: Fitting,
-    licence: str,
-) -> None:
-    """Write README.md for readers and agency.json for programs."""
-    linear = base == "linear"
-    name = Path(train.name).name
-    n, agentic = f"{len(train):,}", f"{int(train.labels.sum()):,}"
-    validation = f"{Path(held_out.name).name}, {len(held_out):,} sentences" if held_out else "none"
-    rows = [
-        ("base", base),
-        ("trained on", f"{name} ({n} sentences, {agentic} agentic; digest {train.digest})"),
-        ("licence of the data", licence),
-        ("sentences", "masked, and as they stand" if linear or masked else "as they stand"),
-        ("seed", f"{fitting.seed}"),
-        ("validation", validation),
-    ]
-    for epoch in trained.epochs:
-        accuracy = "" if epoch.accuracy is None else f", accuracy {epoch.accuracy:.4f}"
-        rows.append(("training", f"epoch {epoch.number}: loss {epoch.loss:.3f}{accuracy}"))
-    scores = f"{scores_table(trained.scores)}\n{_SCORED}" if held_out else _UNSCORED
-    parts = ("# Agency classifier", markdown_table(("", ""), rows), "## Scores", scores, _LIMITS)
-    write_atomically(trained.folder / "README.md", "\n\n".join(parts))
-    facts = {
-        "base": base,
-        "masked": None if linear else masked,
-        "data": {"name": name, "digest": train.digest, "licence": licence},
-        "fitting": None if linear else asdict(fitting),
-    }
-    write_atomically(trained.folder / "agency.json", json.dumps(facts, indent=2) + "\n")
-
-
-def scores_table(scores: tuple[AgencyScore, ...]) -> str:
-    """Return scores in percent as a Markdown table."""
-    rows = []
-    for score in scores:
-        cells = [
-            f"{100 * metric.value:.2f} [{100 * metric.low:.1f}, {100 * metric.high:.1f}]"
-            for metric in (score.metrics[name] for name in METRICS)
-        ]
-        kind = "masked" if score.masked else "as they stand"
-        name = Path(score.classifier).name if "/" in score.classifier else score.classifier
-        rows.append((name, kind, *cells))
-    return markdown_table(("classifier", "sentences", *METRICS), rows) + "\n"

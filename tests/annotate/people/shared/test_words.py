@@ -19,7 +19,6 @@ from portrayal.annotate.people.shared.words import (
     PRONOUNS,
     SURNAME_TITLES,
     TITLES,
-    bare_verb,
     verb_forms,
     word_lists,
 )
@@ -75,19 +74,3 @@ def test_forms_of_regular_verbs():
     assert verb_forms("guide") >= {"guide", "guides", "guided", "guiding"}
     assert verb_forms("carry") == {"carry", "carries", "carried", "carrying"}
     assert verb_forms("hug") >= {"hugs", "hugged", "hugging"}
-
-
-@pytest.mark.parametrize(
-    ("form", "verb"),
-    [
-        ("trains", "train"),
-        ("carries", "carry"),
-        ("teaches", "teach"),
-        ("dies", "die"),
-        ("fixes", "fix"),
-        ("pass", "pass"),
-        ("guide", "guide"),
-    ],
-)
-def test_bare_verb(form, verb):
-    assert bare_verb(form) == verb

@@ -54,15 +54,6 @@ def verb_forms(verb: str) -> frozenset[str]:
     return frozenset((*forms, double + "ing"))
 
 
-def bare_verb(word: str) -> str:
-    """The verb that a present form belongs to: "trains" → "train", "carries" → "carry"."""
-    if word.endswith("ies") and len(word) > 4:
-        return word[:-3] + "y"
-    if word.endswith(("shes", "ches", "sses", "xes", "zzes", "oes")):
-        return word[:-2]
-    return word[:-1] if word.endswith("s") and not word.endswith("ss") else word
-
-
 _LISTS = word_lists("shared")
 _LOCALE = load_locale("en-US")
 
