@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import pyarrow as pa
 
@@ -50,11 +50,14 @@ class TextScore:
         What it is called, and what it counts ("words").
     exchanged
         Whether the exchanged text is scored as well; an agency classifier is not shown the words.
+    column
+        What it is if a column of the file gives it: a "number", or the "share" of texts with yes.
     """
 
     name: str
     unit: str
     exchanged: bool = True
+    column: Literal["", "number", "share"] = ""
 
 
 @dataclass(frozen=True)
@@ -208,7 +211,7 @@ def _setup(settings: Mapping[str, Any]) -> Callable[..., list[Any]]:
     # Most sentences are the same in every wording
     polarity: Callable[[str], float] = lru_cache(256)(engine or (lambda _: 0.0))
     exchanging = settings["exchange"]
-    partner: Mapping[tuple[str, str], _Partner] = {}
+    partner: Mapping[tuple[str, ...], _Partner] = {}
     if exchanging:
         prompts = Path(settings["run"]) / "prompts.parquet"
         mtime = prompts.stat().st_mtime_ns
@@ -233,9 +236,13 @@ def _setup(settings: Mapping[str, Any]) -> Callable[..., list[Any]]:
     def work(rows: Sequence[Mapping[str, Any]], strata: Sequence[Mapping[str, str]]) -> list[Any]:
         results: list[Any] = []
         for row, about in zip(rows, strata, strict=True):
-            key = about.get("pair", ""), about.get(exchanging.get("group", ""), "")
+            alike = (about.get(name, "") for name in exchanging.get("alike", ()))
+            key = about.get("pair", ""), *alike, about.get(exchanging.get("group", ""), "")
+            other = partner.get(key, _NOBODY)
+            if not key[0] and about.get(exchanging.get("names", "")):  # nobody shares a block
+                other = other._replace(names=frozenset((about[exchanging["names"]],)))
             try:
-                results.append(wordings(row["text"], partner.get(key, _NOBODY)))
+                results.append(wordings(row["text"], other))
             except Exception as failure:  # stands in the place of its row
                 results.append(failure)
         read = [i for i, result in enumerate(results) if not isinstance(result, Exception)]
@@ -302,19 +309,32 @@ _LONGEST = 60  # characters of a value that may be looked for in texts
 @lru_cache(maxsize=2)
 def _partners(
     prompts: Path, _: int, group: str, locale: str, exchange_json: str
-) -> dict[tuple[str, str], _Partner]:
-    """What is exchanged and hidden in a text, by its pair and group: with the first other half."""
-    words, names = json.loads(exchange_json)["words"], json.loads(exchange_json)["names"]
+) -> dict[tuple[str, ...], _Partner]:
+    """What is exchanged and hidden in a text, by its pair and group: with the first other half.
+
+    Between the two come the columns in which the two texts are alike.
+    """
+    exchanging = json.loads(exchange_json)
+    words, names, alike = exchanging["words"], exchanging["names"], exchanging.get("alike", ())
     of_pair: dict[str, list[Mapping[str, str]]] = {}
     for strata in read_prompts(prompts, words=PROMPT).values():
-        of_pair.setdefault(strata.get("pair", ""), []).append(strata)
+        pair = strata.get("pair", "")
+        # Texts without a pair have nothing in common but the words of their groups
+        of_groups: Mapping[str, str] = {name: strata.get(name, "") for name in (group, *alike)}
+        of_pair.setdefault(pair, []).append(strata if pair else of_groups)
     partners = {}
     for pair, block in of_pair.items():
-        # One half for each group of the person
-        halves = {strata.get(group, ""): strata for strata in block}
         requests = {" ".join((s.get("system", ""), s.get(PROMPT, ""))).strip() for s in block}
         known_names = frozenset(filter(None, (strata.get(names) for strata in block)))
-        for half_group, half in halves.items():
+        # One half for each group of the person, among those that are alike otherwise
+        by_rest: dict[tuple[str, ...], dict[str, Mapping[str, str]]] = {}
+        for request in block:
+            rest = tuple(request.get(name, "") for name in alike)
+            by_rest.setdefault(rest, {})[request.get(group, "")] = request
+        cells = [(rest, name) for rest, halves in by_rest.items() for name in halves]
+        for rest, half_group in cells:
+            halves = by_rest[rest]
+            half = halves[half_group]
             other_groups = sorted(
                 (o for o in halves if o != half_group), key=lambda o: o not in words
             )
@@ -331,7 +351,9 @@ def _partners(
             pair_words: Pairs = tuple(pairs)
             request_names, asked_words = _asked(tuple(sorted(requests)), locale, pair_words)
             hidden_names = known_names | request_names
-            partners[pair, half_group] = _Partner(pair_words, hidden_names, asked_words, weight)
+            partners[pair, *rest, half_group] = _Partner(
+                pair_words, hidden_names, asked_words, weight
+            )
     return partners
 
 

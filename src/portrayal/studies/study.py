@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import partial
 from importlib.resources import files
 from inspect import signature
@@ -97,6 +97,11 @@ class Options:
 
     def __post_init__(self) -> None:
         """Refuse options that cannot be used, before any text is read."""
+        # One word for an option of several is one of them, not its letters.
+        for column in fields(self):
+            value = getattr(self, column.name)
+            if isinstance(column.default, tuple) and isinstance(value, str):
+                object.__setattr__(self, column.name, (value,) if value else ())
         # Each of these checks what it returns; called here, an audit fails before it costs
         # anything.
         self.scope("")

@@ -1,6 +1,6 @@
 """Differences within matched sets: how far texts about one group lie above those about another."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Any
@@ -37,6 +37,7 @@ from portrayal.records import (
     Estimate,
     Null,
     PromptScores,
+    PromptSums,
     Status,
     Test,
 )
@@ -52,6 +53,8 @@ CONSTANT = "every {cluster} differs by the same {by}, so that nothing tells how 
 ALL_ALIKE = "all {n:,.0f} answers score the same in {score}, so that it tells none of them apart"
 """Why there is no test, where halves do not differ, differ alike everywhere, or no answers do."""
 EXCHANGED = "halves of whole {cluster}s exchanged"
+SIGNED = "signs of what {cluster}s say against no difference exchanged"
+"""How tests are adjusted: within pairs, and apart."""
 REACTION = "instrument_bias"
 """Detail: the difference that exchanging the words of the person alone gives."""
 UNMASKED = "unmasked"
@@ -60,6 +63,13 @@ FLOOR = "sd_of_answers"
 """Detail: the spread of the difference between two answers to the identical request."""
 AT_MOST = "at_most"
 """Detail: the least distance d of which a test of equivalence says "no more than d apart"."""
+COLUMN = "column"
+"""Detail: that a column of the file gives the score; 1 where it says yes or no."""
+NO_VALUE = (
+    "no pair has this score in both halves",
+    "no text of one of the groups has this score",
+)
+"""Why there is no value: within pairs, and apart."""
 _NO_NAMES = 1e-12
 _EQUAL = 0.9
 """Level of the interval whose ends a test of equivalence at .05 reads (two one-sided tests)."""
@@ -76,14 +86,15 @@ def pair_difference(matched_sets: MatchedSets, scope: Scope) -> Iterator[Estimat
     matched_sets, scope
         The sets with their scores, and the audit's settings.
     """
-    sets = matched_sets
-    columns = [(k, *contrast) for k in range(len(sets.scores)) for contrast in contrasts(sets)]
-    for model, part, inside in sets.places:
-        rows = np.flatnonzero(inside)
-        # Without the scorer's reaction to the words of a person, which is tested beside it
-        scatter = sets.squares[:, rows], sets.df[:, rows]
-        within = Within.of(sets, rows, sets.neutral[:, rows], columns, scatter, scope)
-        yield from _of_place(sets, (model, part, inside), within, scope)
+    for sets in matched_sets.all:
+        compared = contrasts(sets)
+        columns = [(k, *contrast) for k in range(len(sets.scores)) for contrast in compared]
+        for model, part, inside in sets.places:
+            rows = np.flatnonzero(inside)
+            # Without the scorer's reaction to the words of a person, which is tested beside it
+            scatter = sets.squares[:, rows], sets.df[:, rows]
+            within = Within.of(sets, rows, sets.neutral[:, rows], columns, scatter, scope)
+            yield from _of_place(sets, (model, part, inside), within, scope)
 
 
 def _of_place(
@@ -95,11 +106,11 @@ def _of_place(
     valid, values = ~np.isnan(within.difference), [sets.value[k, rows] for k, *_ in columns]
     # What the exchange changes, and what hiding names does, of the same sets
     masked, written = (
-        np.where(valid, within_columns(side[:, rows], columns), np.nan)
+        np.where(valid, unit_scores(sets, side[:, rows], columns), np.nan)
         for side in (sets.value, sets.written)
     )
     reaction, names = (
-        source_sums(sets, rows, d, sums.groups).means(scope)
+        means_of(source_sums(sets, rows, d, columns), scope)
         for d in (masked - within.difference, written - masked)
     )
     texts = [value[valid[:, i]] for i, value in enumerate(values)]
@@ -108,26 +119,30 @@ def _of_place(
     reasons = within.means.reason.astype(object)
     for i, score in enumerate(scores):
         # In words of this design: "too few prompts" would puzzle who has pairs.
-        if not sums.upper[:, i].any():  # where the halves of no source differ in sum
+        # Where no text differs, or the halves of no source do in sum
+        if not (spread[i] > 0 if sets.apart else sums.upper[:, i].any()):
             alike = SAME_SCORES if spread[i] > 0 else ALL_ALIKE
             reasons[i] = alike.format(cluster=sums.cluster, n=n_texts[i], score=score.name)
-        elif np.isnan(within.means.p[i]) and within.means.n_clusters[i] > 1:
+        elif np.isnan(within.means.p[i]) and within.means.n_clusters[i] > 1 and not sets.apart:
             by = f"{digits(abs(float(within.means.value[i])))} {score.unit}"
             reasons[i] = CONSTANT.format(cluster=sums.cluster, by=by)
     means = replace(within.means, reason=reasons)
     # Two one-sided tests at .05 read the ends of a 90 % interval.
-    equal, exchanged = sums.means(replace(scope, level=_EQUAL)), within.fields(scope, model, part)
+    equal = means_of(sums, replace(scope, level=_EQUAL))
+    exchanged = within.fields(scope, model, part)
 
     def fields_of(i: int) -> dict[str, Any]:
         strata = {"model": model, "score": scores[i].name, "part": part}
         if np.isnan(means.value[i]):
-            return {"strata": strata, "undefined": "no pair has this score in both halves"}
+            return {"strata": strata, "undefined": NO_VALUE[sets.apart]}
         details = {
             TEXT_SD: float(spread[i]),
             AT_MOST: float(np.maximum(-equal.low[i], equal.high[i])),
             UNITS + sums.cluster: float(means.n_clusters[i]),
             FLOOR: sets.floor(model, columns[i][0]),
         }
+        if scores[i].column:
+            details[COLUMN] = float(scores[i].column == "share")
         if abs(names.value[i]) > _NO_NAMES:
             details[UNMASKED] = float(means.value[i] + reaction.value[i] + names.value[i])
         fields = {"strata": strata, "n_texts": int(n_texts[i]), **exchanged(i)}
@@ -144,7 +159,7 @@ def _of_place(
 
     by_hand = dict(_corrected(sets, place, within, spread, n_texts, scope))
     shared: dict[str, Any] = {"statistic": "difference", "strata": {}, "by_hand": by_hand}
-    shared["exclusions"] = sets.left_out.get(model, {})
+    shared |= {"exclusions": sets.left_out.get(model, {}), **within.form}
     yield from estimates_of(PAIR_DIFFERENCE, sums, means, scope, fields_of, **shared)
 
 
@@ -171,7 +186,7 @@ def _corrected(
         low, span = MARKS[OUTCOME if score == REFUSED else score].scale
         # People correct the score that the difference is made of, in the same wording
         valid = ~np.isnan(sets.neutral[number]) & inside[:, np.newaxis]
-        share = (weights_within(valid, first) / answers).ravel()
+        share = (weights_within(valid, first, apart=sets.apart) / answers).ravel()
 
         def halves(
             row: IntArray, n: FloatArray, score: FloatArray, share: FloatArray = share
@@ -205,25 +220,30 @@ def contrasts(sets: MatchedSets) -> list[tuple[str, int]]:
     return [(f"{name}{MINUS}{OTHERS}", i) for i, name in enumerate(sets.groups)]
 
 
-def weights_within(valid: BoolArray, first: int) -> FloatArray:
+def weights_within(valid: BoolArray, first: int, *, apart: bool = False) -> FloatArray:
     """Weights of halves in the difference of each set, of those that count, (…, n_groups).
 
-    Group `first` has 1, and the others that the set has share −1; all are 0 where either lacks.
+    Group `first` has 1, and the others that the set has share −1; all are 0 where either lacks,
+    unless groups are compared apart, where each half is of a mean of its own.
     """
     compared = valid.copy()
     compared[..., first] = False
     n_others = compared.sum(axis=-1, keepdims=True)
     weights = -1.0 * compared / np.maximum(n_others, 1)
-    weights[..., first] = 1.0
-    return np.asarray(np.where(valid[..., [first]] & (n_others > 0), weights, 0.0))
+    weights[..., first] = valid[..., first] if apart else 1.0
+    complete = valid[..., [first]] & (n_others > 0)
+    return np.asarray(np.where(complete | apart, weights, 0.0))
 
 
-def within_sets(value: FloatArray, first: int) -> FloatArray:
+def within_sets(value: FloatArray, first: int, *, apart: bool = False) -> FloatArray:
     """Difference of each set, shape (…,), of halves (…, n_groups); NaN where one lacks.
 
     Group `first` is compared with the other one, or with the mean of the others that the set has.
+    Apart, it is the score of the one half that each set has.
     """
-    weights = weights_within(~np.isnan(value), first)
+    weights = weights_within(~np.isnan(value), first, apart=apart)
+    if apart:
+        return np.asarray(np.where(weights.any(-1), np.nan_to_num(value).sum(axis=-1), np.nan))
     difference = (weights * np.nan_to_num(value)).sum(axis=-1)
     return np.asarray(np.where(weights[..., first] > 0, difference, np.nan))
 
@@ -232,18 +252,47 @@ Column = tuple[int, str, int]
 """Which score, the name of the comparison of groups, and the code of the group that is first."""
 
 
-def within_columns(value: FloatArray, columns: Sequence[Column]) -> FloatArray:
-    """Differences within sets of halves (n_scores, n_sets, n_groups), shape (n_sets, k)."""
-    return np.stack([within_sets(value[k], first) for k, _, first in columns], axis=1)
+def unit_scores(sets: MatchedSets, value: FloatArray, columns: Sequence[Column]) -> FloatArray:
+    """What each set adds to the means that are compared, shape (n_sets, k).
+
+    Of halves (n_scores, n_sets, n_groups): their difference, or the score itself, where nothing
+    blocks.
+    """
+    scores = [within_sets(value[k], first, apart=sets.apart) for k, _, first in columns]
+    return np.stack(scores, axis=1)
 
 
 def source_sums(
-    sets: MatchedSets, rows: IntArray, values: FloatArray, groups: Sequence[Mapping[str, str]]
+    sets: MatchedSets, rows: IntArray, values: FloatArray, columns: Sequence[Column]
 ) -> GroupSums:
-    """Sum values of these sets, (n_chosen, k), by source; NaN is where a set has none."""
-    one = np.ones(len(rows))
-    units = ScoredUnits(sets.source[rows], one, values, (one[:, np.newaxis],))
+    """Sum values of these sets, (n_chosen, k), by source; NaN is where a set has none.
+
+    A difference within sets is one mean; apart, that of the first group and that of all others are
+    two.
+    """
+    one, half = np.ones(len(rows)), sets.half[rows, np.newaxis]
+    is_first = 1.0 * (half == np.array([first for _, _, first in columns]))
+    members = (is_first, 1.0 - is_first) if sets.apart else (one[:, np.newaxis],)
+    units = ScoredUnits(sets.source[rows], one, values, members)
+    groups = [{sets.attribute: name} for _, name, _ in columns]
     return GroupSums.of(units, sets.sources, groups, cluster=sets.cluster)
+
+
+def means_of(sums: GroupSums, scope: Scope) -> Inference:
+    """Infer the mean of differences within sets, or the difference of two means."""
+    return sums.means(scope) if sums.lower is None else sums.differences(scope)
+
+
+def scores_against_none(sums: PromptSums | GroupSums) -> FloatArray:
+    """What each cluster says against no difference, (n, …): their sum is the value, times a factor.
+
+    Of two means each is taken off the common one, as if groups did not differ (Rao's score).
+    """
+    a, n, b, m = sums.upper, sums.n_upper, sums.lower, sums.n_lower
+    if b is None or m is None:
+        return a
+    mean = divide(a.sum(0) + b.sum(0), n.sum(0) + m.sum(0))
+    return np.nan_to_num(divide(a - mean * n, n.sum(0)) - divide(b - mean * m, m.sum(0)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -288,7 +337,10 @@ class Within:
             (n_scores, n_chosen) each. Answers that never differ within halves are taken as
             exchangeable between them.
         """
-        difference, n_answers = within_columns(value, columns), sets.n_answers[rows]
+        difference, n_answers = unit_scores(sets, value, columns), sets.n_answers[rows]
+        sums = source_sums(sets, rows, difference, columns)
+        if sets.apart:  # other texts of the same groups are drawn, not other answers
+            return cls(columns, difference, sums, means_of(sums, scope))
         noise, free = np.full((2, *difference.shape), np.nan)
         for i, (k, _, first) in enumerate(columns):
             (squares, df), d = (x[k] for x in scatter), difference[:, i]
@@ -299,33 +351,37 @@ class Within:
             variance = np.where(squares > 0, divide(squares, df) * multiplier, exchanged)
             noise[:, i], free[:, i] = np.where(df > 0, variance, np.nan), df
         fixed = infer_fixed_means(difference, sets.source[rows], noise, free, scope.level)
-        groups = [{sets.attribute: name} for _, name, _ in columns]
-        sums = source_sums(sets, rows, difference, groups)
-        return cls(columns, difference, sums, replace(sums.means(scope), fixed=fixed))
+        return cls(columns, difference, sums, replace(means_of(sums, scope), fixed=fixed))
+
+    @property
+    def form(self) -> dict[str, Any]:
+        """Form and unit of the estimates, where they are not means of pairs."""
+        return {} if self.sums.lower is None else {"form": "difference", "unit": "text"}
 
     def fields(self, scope: Scope, *labels: str) -> Callable[[int], dict[str, Any]]:
         """Return the function of a column to its null and test by exchange of halves of sources.
 
         And to what each source says against no difference, by which tests are adjusted jointly.
         """
-        sums, kept_of = self.sums, self.sums.kept("mean")
-        total = sums.upper
+        sums, is_mean = self.sums, self.sums.lower is None
+        kept_of = sums.kept("mean" if is_mean else "difference")
+        total = scores_against_none(sums)
         if len(total) > MOST_PROMPTS:  # very many sources change sides in buckets
             total = sums_by(np.arange(len(total)) % BUCKETS, BUCKETS, total)
         # The halves of a whole source change sides together, as its texts are alike
         p, half = exchange_test(total, scope.rng("exchange", *labels), scope.level)
-        method = EXCHANGED.format(cluster=sums.cluster)
+        method = (EXCHANGED if is_mean else SIGNED).format(cluster=sums.cluster)
 
         def fields_of(i: int) -> dict[str, Any]:
-            reach = float(half[i] / sums.n_upper[:, i].sum())
+            reach = float(half[i] / (sums.n_upper[:, i].sum() if is_mean else 1.0))
             if 2.0 ** (1 - np.count_nonzero(total[:, i])) > 1.0 - scope.level:
                 reach = np.nan  # the range of so few exchanges holds every value
             null = Null(0.0, -reach, reach, scope.level, method, scope.seed)
             of_source = kept_of(i)
             # A source whose halves score alike moves no joint draw, so that it need not be kept.
-            counted, n = of_source.upper != 0.0, len(of_source.prompts)
-            names = tuple(compress(of_source.prompts, counted))
-            scores = PromptScores(names, of_source.upper[counted], 0.0, n, max(n - 1.0, 1))
+            score, n = scores_against_none(of_source), len(of_source.prompts)
+            names = tuple(compress(of_source.prompts, score != 0.0))
+            scores = PromptScores(names, score[score != 0.0], 0.0, n, max(n - 1.0, 1))
             return {"null": null, "tests": (Test(float(p[i]), method),), "scores": scores}
 
         return fields_of
@@ -335,12 +391,22 @@ def sentence(e: Estimate) -> str:
     """Return a difference as a finding, the group with more of the score first."""
     writer, first, second = halves_of(e)
     part = "" if e.strata["part"] == ALL else f" ({e.strata['part']})"
-    score, value = e.strata["score"], abs(e.value or 0.0)
+    score, value, is_share = e.strata["score"], abs(e.value or 0.0), form_of(e) == "points"
+    size = digits(100.0 * value if is_share else value)
     more = _MORE.get(score, "have {size} more words in 100 of the theme “{score}”")
-    verb = more.format(size=digits(100.0 * value if score == REFUSED else value), score=score)
+    if COLUMN in e.details:
+        more = _YES_MORE if is_share else _HIGHER
+    verb = more.format(size=size, score=score)
     if "naive" in e.details:
         part = f"{part}, corrected by hand from {digits(e.details['naive'])}"
-    return f"{writer}answers for {first} {verb} than answers for {second} to the same request{part}"
+    answers = f"answers for {first} {verb} than answers for {second}"
+    return f"{writer}{answers}{'' if e.unit == 'text' else ' to the same request'}{part}"
+
+
+def form_of(e: Estimate) -> str:
+    """Return how the value is written: shares in points."""
+    is_share = e.strata.get("score") == REFUSED or e.details.get(COLUMN) == 1.0
+    return "points" if is_share else ""
 
 
 def halves_of(e: Estimate) -> tuple[str, str, str]:
@@ -358,11 +424,13 @@ _MORE = {
     AGENCY: "are {size} more agentic, on a scale from −1 to 1,",
     REFUSED: "are refusals {size} points more often",
 }
+_HIGHER, _YES_MORE = "score {size} higher in “{score}”", "are “{score}” {size} points more often"
 
 PAIR_DIFFERENCE = Component(
     name="pair_difference.v2",
     summary="How far texts about one group lie above texts about another that answer the same "
-    "request: in length, readability, sentiment, agency, words of themes, and refusals.",
+    "request, or all others: in length, readability, sentiment, agency, words of themes, refusals, "
+    "and columns of the file.",
     reads="scores of texts, also with the words of the other person; pair, group and source",
     unit="pair",
     range="any number; 0 is no difference",
@@ -377,6 +445,6 @@ PAIR_DIFFERENCE = Component(
     findings=5,
     brief="within pairs",
     each_model=True,
-    form=lambda e: "points" if e.strata.get("score") == REFUSED else "",
-    counts=lambda e: "" if e.strata["score"] == REFUSED else score_of(e.strata["score"]).unit,
+    form=form_of,
+    counts=lambda e: "" if form_of(e) or COLUMN in e.details else score_of(e.strata["score"]).unit,
 )

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -12,9 +13,10 @@ import pyarrow as pa
 
 from portrayal.annotate.exchange import gender_sides
 from portrayal.annotate.scores import SIDES, TextScore
+from portrayal.collect.texts import KEPT
 from portrayal.errors import DataError, OptionError
 from portrayal.measure.corrected import MARKS, OUTCOME, HandUnits, hand_marks, picked
-from portrayal.measure.matched.units import PAIR, SOURCE, units_of
+from portrayal.measure.matched.units import FEWEST_WORDS, PAIR, SOURCE, noun_of, units_of
 from portrayal.raters import HandTable
 from portrayal.records import ALL
 from portrayal.reference.locales import HOME
@@ -37,6 +39,30 @@ REQUEST, TWICE, OTHER, HALF = (
 )
 _MOST_OTHER = 3.0
 """Times as many words of the other gender as of its own make a text one about another person."""
+NO_NUMBER = "no number in {}"
+"""Why a text has no score of a column."""
+MANY_ANSWERS = 2
+"""Answers to each request, on average, above which a pair is called a prompt."""
+BLOCK, SAME_TEXT = "+block", "+text"
+"""What the strata of a set hold beside those of its prompt: its name, and that of its text."""
+_YES = frozenset(("true", "yes", "y", "correct", "c"))
+_NO = frozenset(("false", "no", "n", "incorrect", "i"))
+
+
+def number_of(cell: str | None) -> float:
+    """Return what a cell of a score says as a number; yes is 1, no 0, and NaN what is neither.
+
+    >>> number_of(" 0.5"), number_of("Yes"), number_of("I"), number_of("n/a")
+    (0.5, 1.0, 0.0, nan)
+    """
+    word = (cell or "").strip().casefold()
+    if word in _YES or word in _NO:
+        return float(word in _YES)
+    try:
+        number = float(word)
+    except ValueError:
+        return math.nan
+    return number if math.isfinite(number) else math.nan
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +73,9 @@ class MatchedSets:
     ----------
     attribute, groups
         The column in which texts of a set differ, and its values.
+    apart
+        Whether nothing blocks: each set is one text, of one group, and groups are compared as means
+        over clusters. A cluster is then a source, or a text with those that repeat it.
     models, sources
         Labels of the codes below; sources are what sets were made from: the clusters.
     cluster, recognised
@@ -83,6 +112,8 @@ class MatchedSets:
         Name of the pair of each set.
     hand
         By score, the texts to which people gave a number, by their half: set × groups + group.
+    beside
+        The sets of the same run by its other columns of groups.
     """
 
     attribute: str
@@ -106,6 +137,18 @@ class MatchedSets:
     names: tuple[str, ...] = ()
     recognised: tuple[str, ...] = ()
     hand: Mapping[str, HandUnits] = field(default_factory=dict)
+    apart: bool = False
+    beside: tuple["MatchedSets", ...] = ()
+
+    @property
+    def all(self) -> tuple["MatchedSets", ...]:
+        """Return these sets, and those by the other columns of groups."""
+        return (self, *self.beside)
+
+    @property
+    def half(self) -> IntArray:
+        """Code of the group of each set that has one half, shape (n_sets,)."""
+        return np.asarray(self.n_answers.argmax(axis=1))
 
     @property
     def places(self) -> tuple[tuple[str, str, BoolArray], ...]:
@@ -176,6 +219,9 @@ def matched_sets(
     source: str = SOURCE,
     columns: Sequence[str] = (),
     locale: str = HOME,
+    alike: Sequence[str] = (),
+    measured: Sequence[str] = (),
+    apart: bool = False,
 ) -> MatchedSets:
     """Read a run with scores of its texts.
 
@@ -193,6 +239,12 @@ def matched_sets(
         Further strata by which sets are split.
     locale
         Whose words of a person count as one, where a text stands twice.
+    alike
+        Further strata in which the texts of a set are alike: other columns of groups.
+    measured
+        Columns that are kept with the texts, and are scores of theirs.
+    apart
+        Whether nothing blocks, so that each text is a set.
 
     Raises
     ------
@@ -203,9 +255,11 @@ def matched_sets(
     """
     prompts = read_prompts(run.prompts_path, words="+prompt")
     values = _group_values(prompts, group)
-    reader = _SetReader(prompts, group, {value: i for i, value in enumerate(values)}, len(scores))
-    sides = gender_sides(values)
-    fields = ["text_id", "prompt_id", "model", "outcome", "text"]
+    needed = (*(() if apart else (PAIR,)), group, *alike)
+    codes = {value: i for i, value in enumerate(values)}
+    reader = _SetReader(prompts, group, codes, len(scores), needed, measured)
+    sides = {} if apart else gender_sides(values)
+    fields = ["text_id", "prompt_id", "model", "outcome", "text", *[KEPT] * bool(measured)]
     read = read_shards(run.texts, fields, (annotated, [*SIDES, "gendered", "weight"]))
     # Shard by shard: codes of texts stay in memory, their words do not
     shards = [reader.read(texts, score_rows, sides) for texts, score_rows in read]
@@ -214,39 +268,36 @@ def matched_sets(
     n, k = len(reader.about), len(values)
     slot = set_code * k + half
     n_answers = np.bincount(slot, minlength=n * k).reshape(n, k)
-    full = (n_answers > 0).sum(1) > 1
-    if not full.any():
-        counts = sum(reader.left_out.values(), Counter[str]())
-        reasons = ", ".join(f"{n:,} ({reason})" for reason, n in counts.most_common())
-        raise DataError(
-            f"no pair has texts of two values of {group!r}: the halves of a pair must have one "
-            "value in the column of pairs. Name it with --pair-by."
-            f"{f' Left out: {reasons}.' if reasons else ''}"
-        )
+    full = (n_answers > 0).sum(1) > (0 if apart else 1)
+    if not full.any() or (n_answers[full] > 0).any(0).sum() < 2:
+        raise DataError(_no_comparison(reader))
     for i in np.flatnonzero(~full).tolist():
         reader.left_out[reader.about[i]["model"]][HALF] += int(n_answers[i].sum())
     about = [reader.about[i] for i in np.flatnonzero(full).tolist()]
-    units = units_of(run, annotated, source, locale)
-    unit = [units.of_pair[one["model"], one[PAIR]] for one in about]
+    unit, noun, lines = _units(run, annotated, about, source, locale, apart=apart)
+    # A pair that was asked about many times is what the field calls a prompt.
+    if noun == PAIR and n_answers.sum() > MANY_ANSWERS * (n_answers > 0).sum():
+        noun = "prompt"
     models = sorted({one["model"] for one in reader.about})
     value, written, neutral = (_means(wording, slot, (n, k))[:, full] for wording in wordings)
     squares, df = _scatter(wordings[0], slot, (n, k))
     inside = full[set_code]
+    every_score = _scores(scores, reader.measured, wordings[0])
     return MatchedSets(
         attribute=group,
         groups=tuple(values),
         models=tuple(models),
         sources=tuple(sorted({*unit})),
-        cluster=units.noun,
-        recognised=units.lines,
-        scores=(*scores, TextScore(REFUSED, "share of answers", exchanged=False)),
+        cluster=noun,
+        recognised=lines,
+        scores=every_score,
         model=np.searchsorted(models, [one["model"] for one in about]).astype(np.int64),
         source=np.searchsorted(sorted({*unit}), unit).astype(np.int64),
         split={name: np.array([one.get(name, "") for one in about]) for name in columns},
         value=value,
         written=written,
         # What is scored in one wording alone is neutral in it
-        neutral=np.where([[[s.exchanged]] for s in scores] + [[[False]]], neutral, value),
+        neutral=np.where([[[s.exchanged]] for s in every_score], neutral, value),
         n_answers=n_answers[full],
         squares=squares[:, full],
         df=df[:, full],
@@ -259,8 +310,60 @@ def matched_sets(
             }
         ),
         exchanged=reader.exchanged,
-        names=tuple(one[PAIR] for one in about),
+        names=tuple(one[BLOCK] for one in about),
+        apart=apart,
     )
+
+
+def _no_comparison(reader: "_SetReader") -> str:
+    """Why no texts of two groups can be compared."""
+    counts = sum(reader.left_out.values(), Counter[str]())
+    reasons = ", ".join(f"{n:,} ({reason})" for reason, n in counts.most_common())
+    lacking = (
+        f"no pair has texts of two values of {reader.group!r}: the halves of a pair must have one "
+        "value in the column of pairs. Name it with --pair-by."
+    )
+    if reader.apart:
+        lacking = f"texts of two values of {reader.group!r} are needed, and fewer can be read."
+    return f"{lacking}{f' Left out: {reasons}.' if reasons else ''}"
+
+
+def _scores(
+    made: Sequence[TextScore], columns: Sequence[str], values: FloatArray
+) -> tuple[TextScore, ...]:
+    """What each number of a text is, of values (n, n_scores): shares where all are yes or no."""
+    scores = list(made)
+    for column, cells in zip(columns, values.T[len(made) :], strict=False):
+        numbers = cells[~np.isnan(cells)]
+        if not len(numbers):
+            raise OptionError(
+                f"--score {column}: no text has a number there, nor yes or no. Name a column of "
+                "numbers, or one of true and false."
+            )
+        kind: Literal["number", "share"] = "share" if {*numbers} <= {0.0, 1.0} else "number"
+        # A column may be called as a score that is made here.
+        name = f"{column} (column)" if column in {score.name for score in made} else column
+        scores.append(TextScore(name, "", exchanged=False, column=kind))
+    return *scores, TextScore(REFUSED, "share of answers", exchanged=False)
+
+
+def _units(
+    run: Run,
+    annotated: Stage,
+    about: Sequence[Mapping[str, str]],
+    source: str,
+    locale: str,
+    *,
+    apart: bool,
+) -> tuple[list[str], str, tuple[str, ...]]:
+    """The independent unit of each set, what units are called, and how they were recognised."""
+    if not apart:
+        units = units_of(run, annotated, source, locale)
+        return [units.of_pair[one["model"], one[PAIR]] for one in about], units.noun, units.lines
+    if len({one.get(source, "") for one in about} - {""}) > 1:
+        column = run.texts.note().get("mapping", {}).get(source, source)
+        return [one.get(source) or one[BLOCK] for one in about], noun_of(column), ()
+    return [one[SAME_TEXT] for one in about], "text", ()
 
 
 def _group_values(prompts: Mapping[str, Mapping[str, str]], group: str) -> list[str]:
@@ -280,28 +383,41 @@ def _group_values(prompts: Mapping[str, Mapping[str, str]], group: str) -> list[
     return values
 
 
+@dataclass
 class _SetReader:
     """Reads the texts of a run: which set and half each is of, and why some are left out."""
 
-    def __init__(
-        self, prompts: Mapping[str, Mapping[str, str]], group: str, code: Mapping[str, int], k: int
-    ) -> None:
-        self.prompts, self.group, self.code, self.k = prompts, group, code, k
-        self.set_of: dict[tuple[str, str], int] = {}
-        self.about: list[Mapping[str, str]] = []  # strata of each set, with its model
-        self.left_out: dict[str, Counter[str]] = {}
-        self.digests: set[bytes] = set()
-        self.exchanged = 0
+    prompts: Mapping[str, Mapping[str, str]]
+    group: str
+    code: Mapping[str, int]
+    k: int
+    needed: Sequence[str]
+    columns: Sequence[str] = ()
+    set_of: dict[tuple[str, ...], int] = field(default_factory=dict)
+    about: list[Mapping[str, str]] = field(default_factory=list)  # strata of each set, with model
+    left_out: dict[str, Counter[str]] = field(default_factory=dict)
+    digests: set[bytes] = field(default_factory=set)
+    exchanged: int = 0
+
+    @property
+    def apart(self) -> bool:
+        """Whether each text is a set, as no pair is needed."""
+        return PAIR not in self.needed
+
+    @property
+    def measured(self) -> list[str]:
+        """Columns that are scores beside refusals; one of refusals stands in their place."""
+        return [name for name in self.columns if name != REFUSED]
 
     def read(
         self, texts: pa.Table, score_rows: pa.Table, sides: Mapping[int, int]
     ) -> tuple[IntArray, IntArray, npt.NDArray[np.str_], FloatArray]:
         """Return set, half and id of each text that counts, and its scores in three wordings.
 
-        Shapes are (n,) each, and (3, n, k + 1): masked, as written, and neutral; the last score is
-        `REFUSED`.
+        Shapes are (n,) each, and (3, n, k + 1): masked, as written, and neutral; columns that are
+        scores stand before the last score, which is `REFUSED`.
         """
-        rows, indices = [], []
+        rows, indices, numbers = [], [], []
         text_rows, gendered = texts.to_pylist(), score_rows["gendered"].to_pylist()
         for i, (row, counts) in enumerate(zip(text_rows, gendered, strict=True)):
             about, model = self.prompts[row["prompt_id"]], row["model"]
@@ -312,20 +428,28 @@ class _SetReader:
                 left_out[reason or "refused"] += 1
             if reason:
                 continue
-            number = self.set_of.setdefault((model, about[PAIR]), len(self.set_of))
+            block = [about[name] for name in self.needed if name != self.group]
+            key = (model, row["text_id"]) if self.apart else (model, *block)
+            number = self.set_of.setdefault(key, len(self.set_of))
             if number == len(self.about):
-                self.about.append({**about, "model": model})
-            is_refused = float(row["outcome"] == "refused")
-            rows.append((number, self.code[about[self.group]], row["text_id"], is_refused))
+                names = {BLOCK: " · ".join(key[1:]), SAME_TEXT: _same_text(row)}
+                self.about.append({**about, "model": model, **names})
+            cells = dict(row.get(KEPT) or ())
+            values = {name: number_of(cells.get(name)) for name in self.columns}
+            refused = values.get(REFUSED, float(row["outcome"] == "refused"))
+            left_out.update(NO_NUMBER.format(n) for n, x in values.items() if math.isnan(x))
+            numbers.append([*(values[name] for name in self.measured), refused])
+            rows.append((number, self.code[about[self.group]], row["text_id"]))
             indices.append(i)
-        sets, half, ids, refused = (np.array([row[j] for row in rows]) for j in range(4))
+        sets, half, ids = (np.array([row[j] for row in rows]) for j in range(3))
+        further = np.array(numbers, dtype=np.float64).reshape(len(rows), len(self.measured) + 1)
         weight = score_rows["weight"].to_numpy()[indices].astype(np.float64)[:, np.newaxis]
         self.exchanged += int((weight > 0).sum())
         written, masked, twin = (_matrix(score_rows[side], self.k)[indices] for side in SIDES)
         # What the scorer makes of the gendered words themselves cancels between a text and its
         # exchanged twin.
         neutral = np.where(weight > 0, masked * (1.0 - weight) + twin * weight, masked)
-        wordings = [np.column_stack([side, refused]) for side in (masked, written, neutral)]
+        wordings = [np.column_stack([side, further]) for side in (masked, written, neutral)]
         return sets.astype(np.int64), half.astype(np.int64), ids.astype(object), np.stack(wordings)
 
     def _reason(
@@ -337,7 +461,7 @@ class _SetReader:
     ) -> str:
         """Why a text is left out; "" where it is not."""
         value = about.get(self.group, "")
-        for column in (PAIR, self.group):
+        for column in self.needed:
             if not about.get(column):
                 return f"no value in {column}"
         if row["outcome"] == "refused":
@@ -345,18 +469,32 @@ class _SetReader:
         if row["outcome"] != "ok" or counts is None:
             return row["outcome"] if row["outcome"] != "ok" else "failed"
         plain = " ".join(row["text"].split())
-        if plain == " ".join(about.get("+prompt", "").split()):
+        if plain and plain == " ".join(about.get("+prompt", "").split()):
             return REQUEST
-        # Digests of all texts fit into memory where the texts do not.
-        key = "\x1f".join((row["model"], about[PAIR], value, plain))
-        digest = blake2b(key.encode("utf-8", "replace"), digest_size=12).digest()
-        if digest in self.digests:
-            return TWICE
-        self.digests.add(digest)
+        # Of texts of which a column alone is known, nothing tells whether one stands twice.
+        if plain and not self.apart:
+            # Digests of all texts fit into memory where the texts do not.
+            block = (about[name] for name in self.needed if name != self.group)
+            key = "\x1f".join((row["model"], *block, value, plain))
+            digest = blake2b(key.encode("utf-8", "replace"), digest_size=12).digest()
+            if digest in self.digests:
+                return TWICE
+            self.digests.add(digest)
         # A text far more about the other gender is not about the person of this half.
         side = sides.get(self.code[value])
         is_other = side is not None and counts[1 - side] > _MOST_OTHER * counts[side]
         return OTHER if is_other else ""
+
+
+def _same_text(row: Mapping[str, str]) -> str:
+    """Name of a text that all its copies share; short ones are alike by chance, and are their own.
+
+    Copies are no independent texts, whichever group they stand in.
+    """
+    words = row["text"].split()
+    if len(words) < FEWEST_WORDS:
+        return row["text_id"]
+    return blake2b(" ".join(words).encode("utf-8", "replace"), digest_size=12).hexdigest()
 
 
 def _means(scores: FloatArray, slot: IntArray, shape: tuple[int, int]) -> FloatArray:

@@ -82,7 +82,7 @@ def _units_of(
     if source == PAIR:
         unit = {}
     elif unit:
-        noun = _noun(run.texts.note().get("mapping", {}).get(column, column))
+        noun = noun_of(run.texts.note().get("mapping", {}).get(column, column))
     elif unit := _by_names(pairs):
         noun = SOURCE
         pair = min(unit)
@@ -135,10 +135,10 @@ def _repeated(texts: Iterable[set[str]], n_texts: Mapping[str, int]) -> list[set
     return [{*two} for two, n in shared.items() if 4 * n >= min(n_texts[pair] for pair in two)]
 
 
-def _noun(column: str) -> str:
-    """What the values of a column are called: "note" of "note_id"; "source" of what has no plural.
+def noun_of(column: str) -> str:
+    """Return what the values of a column are called: "note" of "note_id"; or else "source".
 
-    >>> _noun("Note_ID"), _noun("professor_name"), _noun("Quelle 2")
+    >>> noun_of("Note_ID"), noun_of("professor_name"), noun_of("Quelle 2")
     ('note', 'professor', 'source')
     """
     noun = _SUFFIX.sub("", column.strip()).lower()

@@ -10,14 +10,14 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise
 from sys import intern
 from typing import Any
 
 import numpy as np
 
-from portrayal.annotate.exchange import exchange_of
+from portrayal.annotate.exchange import exchange_of, group_words
 from portrayal.annotate.names import Spans, hidden
 from portrayal.annotate.scores import TEXT_SCORES
 from portrayal.annotate.word_match import TOKEN, fold
@@ -25,10 +25,11 @@ from portrayal.measure.clustered import estimates_of
 from portrayal.measure.matched.differences import Within, contrasts, halves_of
 from portrayal.measure.matched.sets import MatchedSets
 from portrayal.measure.scope import Scope
-from portrayal.records import ALL, UNITS, Estimate
+from portrayal.records import ALL, FEW_PROMPTS, UNITS, Estimate
 from portrayal.registry import Component
 from portrayal.run.directory import Run
 from portrayal.run.stages import Stage
+from portrayal.stats import divide
 
 MOST_SETS = 5_000
 """Sets of one model that words are proposed on, and as many that they are tested on."""
@@ -40,6 +41,11 @@ OPENING = "^"
 """Stands before the first words of a text."""
 FIRST = "with_first"
 """Detail: answers to the first half that have the word."""
+SECOND, N_FIRST, N_SECOND = "with_second", "n_first", "n_second"
+"""Details of more than one answer to a half: those to the others, and how many there are."""
+SAME_REQUESTS = "words were proposed in other answers to the same {cluster}s, so that nothing is \
+known of other {cluster}s"
+"""Why nothing is said of others like them, where few requests were answered many times."""
 NAME = "[name]"
 """Stands for names of people, and for the words in which the requests of a pair differ."""
 _MARK = "ꙮ"
@@ -72,9 +78,26 @@ class MatchedTexts:
     locale: str
     read: dict[int, list[tuple[int, list[str]]]] = field(default_factory=dict)
 
+    @property
+    def all(self) -> tuple["MatchedTexts", ...]:
+        """Return these texts, and the same in the sets by the other columns of groups."""
+        return (self, *(MatchedTexts(sets, self.run, self.locale) for sets in self.sets.beside))
+
+    def splits_answers(self, model: int) -> bool:
+        """Whether halves of the answers to each request propose and test, not halves of sources.
+
+        That is where sources are too few for two halves, and each request has several answers.
+        """
+        of_model = self.sets.model == model
+        n_answers = self.sets.n_answers[of_model]
+        few = len(np.unique(self.sets.source[of_model])) < 2 * FEW_PROMPTS
+        return bool(few and not self.sets.apart and (n_answers.sum() >= 4 * (n_answers > 0).sum()))
+
     def parts(self, model: int, scope: Scope) -> tuple[list[int], list[int]]:
         """Return the sets of a model that propose, and those that are tested on."""
         of_model = np.flatnonzero(self.sets.model == model)
+        if self.splits_answers(model):
+            return of_model.tolist(), of_model.tolist()
         # A source is of the same half in every run, so that runs are compared.
         half = np.array([zlib.crc32(name.encode()) % 2 for name in self.sets.sources])
         rng, halves = scope.rng("words", self.sets.models[model]), []
@@ -86,13 +109,23 @@ class MatchedTexts:
             halves.append(numbers.tolist())
         return halves[0], halves[1]
 
-    def halves(self, numbers: Sequence[int]) -> Iterator[tuple[int, Halves]]:
-        """Yield each of these sets with what its answers say, in order; memory stays flat."""
+    def halves(
+        self, numbers: Sequence[int], side: int | None = None
+    ) -> Iterator[tuple[int, Halves]]:
+        """Yield each of these sets with what its answers say, in order; memory stays flat.
+
+        Of a `side`, 0 or 1, that is every second answer of a half, from the first or the second on.
+        """
         self.load(numbers)
         for number in sorted(set(numbers)):
-            halves: Halves = {}
+            words_of_half: dict[int, list[list[str]]] = {}
             for half, words in self.read[number]:
-                halves.setdefault(half, []).append(features(words))
+                words_of_half.setdefault(half, []).append(words)
+            halves: Halves = {}
+            for half, answers in words_of_half.items():
+                chosen = answers if side is None else answers[side::2]
+                if chosen:
+                    halves[half] = [features(words) for words in chosen]
             if halves:
                 yield number, halves
 
@@ -108,7 +141,7 @@ class MatchedTexts:
 
         if unread := [number for number in numbers if number not in self.read]:
             self.read.update((number, []) for number in unread)
-            neutral = exchange_of(self.locale).neutral
+            neutral = {**exchange_of(self.locale).neutral, **self._group_words()}
             files = {
                 "parts": [str(part) for part in self.run.texts.parts()],
                 "scores": [str(part) for part in self._scores.parts()],
@@ -127,6 +160,13 @@ class MatchedTexts:
                     for number, half, text, places in rows:
                         words = words_of(text, neutral, spans_of(places))
                         self.read[number].append((half, words))
+
+    def _group_words(self) -> dict[str, str]:
+        """Words of the groups, which a text apart may repeat of what it was asked, as a name."""
+        if not self.sets.apart:
+            return {}
+        words = chain(self.sets.groups, *group_words(self.sets.groups, self.locale)[1].values())
+        return {fold(word): NAME for word in words if WORD.fullmatch(word)}
 
     @property
     def _scores(self) -> Stage:
@@ -169,19 +209,24 @@ def pair_words(matched_texts: MatchedTexts, scope: Scope) -> Iterator[Estimate]:
     matched_texts, scope
         The texts of the sets, and the audit's settings.
     """
-    sets = matched_texts.sets
-    parts = [matched_texts.parts(code, scope) for code in range(len(sets.models))]
-    matched_texts.load(chain.from_iterable(chain.from_iterable(parts)))
-    for model, (proposing, testing) in zip(sets.models, parts, strict=True):
-        if proposing and testing:
-            proposed = _proposed(matched_texts, proposing)
-            yield from _tested(matched_texts, testing, proposed, model, scope)
+    for texts in matched_texts.all:
+        parts = [texts.parts(code, scope) for code in range(len(texts.sets.models))]
+        texts.load(chain.from_iterable(chain.from_iterable(parts)))
+        for model, (proposing, testing) in zip(texts.sets.models, parts, strict=True):
+            if proposing and testing:
+                split = texts.splits_answers(texts.sets.models.index(model))
+                rank = _by_cells if split or texts.sets.apart else _discordant
+                first, second = (0, 1) if split else (None, None)
+                proposed = _proposed(texts, rank(texts, proposing, first))
+                yield from _tested(texts, (testing, second), proposed, model, scope)
 
 
-def _discordant(
-    texts: MatchedTexts, numbers: Sequence[int]
-) -> Iterator[tuple[Counter[str], Counter[str]]]:
-    """Yield, of each contrast of groups, sums and squares of each word's differences over sets."""
+Ranked = tuple[float, str, int, float]
+"""Of a word: minus its |z|, itself, which contrast of groups, and in how many more answers."""
+
+
+def _discordant(texts: MatchedTexts, numbers: Sequence[int], _side: int | None) -> Iterator[Ranked]:
+    """Yield the words that differ within sets in more of them than signs by chance would give."""
     compared = contrasts(texts.sets)
     sums: list[Counter[str]] = [Counter() for _ in compared]
     squares: list[Counter[str]] = [Counter() for _ in compared]
@@ -193,25 +238,57 @@ def _discordant(
                 continue
             other = [bag for half, answers in halves.items() if half != code for bag in answers]
             shares = Counter[str]()
-            for side, sign in ((halves[code], 1.0), (other, -1.0)):
-                for word, n in Counter(w for bag in side for w in bag).items():
-                    shares[word] += sign * n / len(side)  # type: ignore[assignment]
+            for bags, sign in ((halves[code], 1.0), (other, -1.0)):
+                for word, n in Counter(w for bag in bags for w in bag).items():
+                    shares[word] += sign * n / len(bags)  # type: ignore[assignment]
             for word, d in shares.items():
                 sums[i][word] += d
                 squares[i][word] += d * d
-    yield from zip(sums, squares, strict=True)
-
-
-def _proposed(texts: MatchedTexts, numbers: Sequence[int]) -> list[tuple[str, int]]:
-    """Words with the contrast of groups that they differ in, furthest from chance first."""
-    ranked = []
-    for i, (total, square) in enumerate(_discordant(texts, numbers)):
+    for i, (total, square) in enumerate(zip(sums, squares, strict=True)):
         for word, n in square.items():
             # If only chance gave differences their sign, their sum would have the sum of squares as
             # variance.
             z = total[word] / math.sqrt(n) if n >= FEWEST else 0.0
             if abs(z) >= LEAST:
-                ranked.append((-abs(z), word, i, float(total[word])))
+                yield -abs(z), word, i, float(total[word])
+
+
+def _by_cells(texts: MatchedTexts, numbers: Sequence[int], side: int | None) -> Iterator[Ranked]:
+    """Yield the words whose shares differ between groups, within the same requests or apart.
+
+    Answers of a cell, one group's to one request (or all of a group), are independent.
+    """
+    cells: dict[tuple[int, int], Counter[str]] = {}
+    n_answers = Counter[tuple[int, int]]()
+    for number, halves in texts.halves(numbers, side):
+        for half, answers in halves.items():
+            cell = (-1 if texts.sets.apart else number), half
+            cells.setdefault(cell, Counter()).update(chain.from_iterable(answers))
+            n_answers[cell] += len(answers)
+    total = sum(cells.values(), Counter[str]())
+    words = sorted(word for word, n in total.items() if n >= FEWEST)
+    n, blocks = sum(n_answers.values()), sorted({block for block, _ in cells})
+    for i, (_, code) in enumerate(contrasts(texts.sets)):
+        difference, variance = np.zeros((2, len(words)))
+        for block in blocks:
+            groups = [half for of, half in cells if of == block]
+            sides = [group for group in groups if group == code], [g for g in groups if g != code]
+            for sign, members in zip((1.0, -1.0), sides, strict=True):
+                if not all(sides):  # a request that one side did not answer compares nothing
+                    continue
+                size = sum(n_answers[block, group] for group in members)
+                count = sum(np.array([cells[block, g][w] for w in words], float) for g in members)
+                difference += sign * count / size
+                # As of a rare word, so that a common one is proposed no sooner
+                variance += count / size**2
+        z = divide(difference, np.sqrt(variance))
+        for j in np.flatnonzero(np.abs(z) >= LEAST).tolist():
+            yield -abs(float(z[j])), words[j], i, float(difference[j]) * n / (2 * len(blocks))
+
+
+def _proposed(texts: MatchedTexts, words: Iterable[Ranked]) -> list[tuple[str, int]]:
+    """Words with the contrast of groups that they differ in, furthest from chance first."""
+    ranked = list(words)
     ranked.sort()  # by |z|, then by the word, so that ties do not hang on order
     idle = texts.idle - {NAME}  # how a text greets or opens is none of its name alone
     proposals: list[tuple[str, int]] = []
@@ -231,21 +308,23 @@ def _proposed(texts: MatchedTexts, numbers: Sequence[int]) -> list[tuple[str, in
 
 def _tested(
     texts: MatchedTexts,
-    numbers: Sequence[int],
+    testing: tuple[Sequence[int], int | None],
     proposed: Sequence[tuple[str, int]],
     model: str,
     scope: Scope,
 ) -> Iterator[Estimate]:
-    """The difference in the share of answers that have each word."""
-    sets = texts.sets
+    """The difference in the share of answers that have each word, in these sets and this side."""
+    sets, (numbers, side) = texts.sets, testing
     compared = contrasts(sets)
     place = {word: i for i, word in enumerate(dict.fromkeys(word for word, _ in proposed))}
     # NaN stays where a set has no answer of a group; answers without the word are 0.
     share = np.full((len(place), len(numbers), len(sets.groups)), np.nan)
     row = {number: i for i, number in enumerate(numbers)}
-    for number, halves in texts.halves(numbers):
+    n_read = np.zeros((len(numbers), len(sets.groups)))
+    for number, halves in texts.halves(numbers, side):
         for half, answers in halves.items():
             share[:, row[number], half] = 0.0
+            n_read[row[number], half] = len(answers)
             for answer in answers:
                 for word in sorted(answer & place.keys()):
                     share[place[word], row[number], half] += 1.0 / len(answers)
@@ -253,12 +332,18 @@ def _tested(
         return
     columns = [(place[word], *compared[i]) for word, i in proposed]
     # In these very requests: a word stands in an answer or not
-    n_answers = sets.n_answers[numbers]
+    n_answers = sets.n_answers[numbers] if side is None else n_read
     squares = np.nansum(n_answers * share * (1.0 - share), axis=2)
     df = np.maximum(n_answers - 1, 0).sum(1).astype(np.float64)
     scatter = squares, np.broadcast_to(df, squares.shape)
     within = Within.of(sets, np.array(numbers), share, columns, scatter, scope)
-    exchanged, sums = within.fields(scope, "words", model), within.sums
+    exchanged, sums, means = within.fields(scope, "words", model), within.sums, within.means
+    if side is not None:
+        # The same requests propose and test, so that what is theirs alone would be tested twice
+        nothing = np.full_like(means.p, np.nan)
+        reason = np.full(len(nothing), SAME_REQUESTS.format(cluster=sums.cluster))
+        means = replace(means, low=nothing, high=nothing, p=nothing, reason=reason)
+    is_pair = not sets.apart and n_read.max(initial=0.0) <= 1.0
 
     def fields_of(i: int) -> dict[str, Any]:
         word, (k, _, first) = proposed[i][0], columns[i]
@@ -268,10 +353,18 @@ def _tested(
             FIRST: float(np.nansum(share[k, :, first])),
             UNITS + sums.cluster: float(within.means.n_clusters[i]),
         }
-        return {**exchanged(i), "strata": {**strata, "part": ALL}, "details": details}
+        if not is_pair:  # then numbers of answers say more than those of pairs
+            with_word = np.nan_to_num(share[k]) * n_read
+            is_first = np.arange(len(sets.groups)) == first
+            for labels, counted in (((FIRST, SECOND), with_word), ((N_FIRST, N_SECOND), n_read)):
+                of_sides = counted[:, is_first].sum(), counted[:, ~is_first].sum()
+                details |= zip(labels, map(float, of_sides), strict=True)
+        of_word = {**exchanged(i), "strata": {**strata, "part": ALL}, "details": details}
+        return of_word if side is None else {**of_word, "scores": None, "tests": ()}
 
-    shared: dict[str, Any] = {"statistic": "difference", "strata": {}, "n_texts": 2 * len(numbers)}
-    yield from estimates_of(PAIR_WORDS, sums, within.means, scope, fields_of, **shared)
+    n_texts = 2 * len(numbers) if is_pair else int(n_read.sum())
+    shared: dict[str, Any] = {"statistic": "difference", "strata": {}, "n_texts": n_texts}
+    yield from estimates_of(PAIR_WORDS, sums, means, scope, fields_of, **shared, **within.form)
 
 
 def sentence(e: Estimate) -> str:
@@ -280,13 +373,21 @@ def sentence(e: Estimate) -> str:
     verb = "open with" if e.strata["kind"] == "opening" else "say"
     # The second from the mean, as halves may have other numbers of answers; more stand first
     with_first = e.details[FIRST]
-    both = with_first, max(with_first - (e.value or 0.0) * e.n_units, 0.0)
-    more, fewer = both if (e.value or 0.0) >= 0 else both[::-1]
-    one, other = (f"{side:,.0f}" if side >= 0.5 else "none" for side in (more, fewer))
-    pairs = f"{e.n_units:,.0f}"
+    sides = [
+        (with_first, e.details.get(N_FIRST, e.n_units)),
+        (
+            e.details.get(SECOND, max(with_first - (e.value or 0.0) * e.n_units, 0.0)),
+            e.details.get(N_SECOND, e.n_units),
+        ),
+    ]
+    more, fewer = sides if (e.value or 0.0) >= 0 else sides[::-1]
+    one, other = (
+        f"{f'{n:,.0f}' if n >= 0.5 else 'none'} of {size:,.0f}" for n, size in (more, fewer)
+    )
+    same = "" if e.unit == "text" else " to the same requests"
     return (
-        f"{writer}{one} of {pairs} answers for {first} {verb} “{e.strata['word']}”, and {other} of "
-        f"{pairs} answers for {second} to the same requests"
+        f"{writer}{one} answers for {first} {verb} “{e.strata['word']}”, and {other} answers for "
+        f"{second}{same}"
     )
 
 

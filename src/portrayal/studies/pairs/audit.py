@@ -71,15 +71,28 @@ class PairOptions(Options):
 
     Attributes
     ----------
-    group, source
-        Columns that say which person a text is about, and what pairs were made from (clusters).
+    group
+        Columns that say which person a text is about; of several, each is compared with the others
+        alike.
+    source
+        Column of what pairs, or texts, were made from: the clusters.
+    apart
+        Whether nothing blocks: then all texts of a group are compared with all of the others.
+    score
+        Columns of numbers, or of yes and no, that are scores too.
     by
         Further columns by which differences are split.
     scorers, lexicons, sentiment, classifier
         See `portrayal.annotate.scores.score_settings`.
     """
 
-    group: str = option("", "Column in which the texts of a pair differ; default gender, …")
+    group: tuple[str, ...] = option(
+        (), "Column in which the texts of a pair differ; default gender, …; repeatable."
+    )
+    apart: bool = option(False, "Compare all texts of each group; nothing pairs them.")
+    score: tuple[str, ...] = option(
+        (), "Column of numbers, or of yes and no, that is a score; repeatable."
+    )
     source: str | None = option(
         None, "Column of what pairs were made from: the independent units.", panel="Texts"
     )
@@ -103,10 +116,16 @@ class PairOptions(Options):
     def text_fields(self, fields: TextFields) -> TextFields:
         """Return the study's fields and the columns that are named."""
         # Each with its option, so that an error about a column names it.
-        columns = {self.group: "--group"} if self.group else {}
+        columns = dict.fromkeys(self.group, "--group")
         columns |= dict.fromkeys((column for column in self.by if column != "model"), "--by")
         columns |= {self.source: "--source"} if self.source else {}
         recognised = fields.with_strata(*GROUPS).asking(columns)
+        kept = recognised.keeping(self.score)
+        recognised = replace(
+            kept,
+            asked={**columns, **dict.fromkeys(self.score, "--score")},
+            required=() if self.apart else fields.required,
+        )
         if self.source:  # no other column is one of units
             recognised = replace(recognised, aliases={**recognised.aliases, SOURCE: ()})
         return recognised if self.group else replace(recognised, by_values=names_groups)
@@ -153,10 +172,16 @@ def exchange(run: Run, options: PairOptions) -> dict[str, Any]:
         When no column says which person a text is about, or several do.
     """
     prompts = [*read_prompts(run.prompts_path).values()]
-    group = options.group or group_column(prompts, options.by)
-    values = sorted({about[group] for about in prompts if about.get(group)})
-    origin, words = group_words(values, options.locale or HOME)
-    return {"group": group, "names": "name", "from": origin, "words": words}
+    groups = options.group or (group_column(prompts, options.by),)
+    settings: list[dict[str, Any]] = []
+    for group in groups:
+        values = sorted({about[group] for about in prompts if about.get(group)})
+        origin, words = group_words(values, options.locale or HOME)
+        settings.append({"group": group, "names": "name", "from": origin, "words": words})
+    # A text has one other wording: that of the first column of which words are known.
+    first = next((one for one in settings if one["words"]), settings[0])
+    alike = [group for group in groups if group != first["group"]]
+    return {**first, "alike": alike} if alike else first
 
 
 def group_column(prompts: Sequence[Mapping[str, str]], strata: Sequence[str] = ()) -> str:
@@ -220,8 +245,10 @@ def fit(run: Run, options: PairOptions, say: Say) -> None:
     for name, reason in options.missing().items():
         say(f"left out: {name}: {reason}")
     group = exchange(run, options)["group"]
-    if group not in (options.group, *GROUPS):
+    if group not in (*options.group, *GROUPS):
         say(f"groups: the column {group!r}, by its values; --group COLUMN names another")
+    if options.apart:
+        return
     scores, source = run.annotations(TEXT_SCORES.name), options.source or SOURCE
     for line in units_of(run, scores, source, options.locale or HOME).lines:
         say(f"units: {line}")
@@ -241,18 +268,31 @@ def tables(run: Run, options: PairOptions) -> Tables:
         filter(None, (exchanged["from"], "what the requests of a pair differ in"))
     )
 
+    groups = exchanged["group"], *exchanged.get("alike", ())
+
     def made() -> MatchedSets:
         annotated = run.annotations(TEXT_SCORES.name)
-        sets = matched_sets(
-            run,
-            annotated,
-            scores_of(settings),
-            group=exchanged["group"],
-            source=options.source or SOURCE,
-            columns=[name for name in options.by if name != "model"],
-            locale=options.locale or HOME,
-        )
-        return with_hand_scores(sets, run, annotated, options.hand_table())
+        by_column = [
+            with_hand_scores(
+                matched_sets(
+                    run,
+                    annotated,
+                    scores_of(settings),
+                    group=group,
+                    alike=[name for name in groups if name != group],
+                    source=options.source or SOURCE,
+                    columns=[name for name in options.by if name != "model"],
+                    locale=options.locale or HOME,
+                    measured=options.score,
+                    apart=options.apart,
+                ),
+                run,
+                annotated,
+                options.hand_table(),
+            )
+            for group in groups
+        ]
+        return replace(by_column[0], beside=tuple(by_column[1:]))
 
     sets = cache(made)
     offered: dict[str, Callable[[], Any]] = {

@@ -16,7 +16,7 @@ from portrayal.annotate.exchange import exchange_of, gender_sides
 from portrayal.annotate.names import Spans
 from portrayal.annotate.scores import HIDDEN, TEXT_SCORES, score_of
 from portrayal.measure.matched import MatchedSets, matched_sets
-from portrayal.measure.matched.differences import contrasts, within_sets
+from portrayal.measure.matched.differences import COLUMN, contrasts, within_sets
 from portrayal.measure.matched.sets import REFUSED
 from portrayal.measure.matched.units import SOURCE
 from portrayal.measure.matched.words import NAME, WORD, spans_of
@@ -35,6 +35,8 @@ from portrayal.report.passages import (
 )
 from portrayal.report.view import View
 from portrayal.report.words import stem
+from portrayal.run.pages import number as digits
+from portrayal.types import BoolArray
 
 MOST_SERIES, PER_SERIES = 6, 4
 """Differences whose pairs are shown, and pairs of each."""
@@ -44,94 +46,136 @@ DIFFERS, SWAPPED = "differs", "swapped"
 
 def pairs_of(view: View) -> Readings | None:
     """Return pairs to read; None where the run has no texts."""
-    differences = [
+    measured = [
         e
         for name, rows in view.by_measure.items()
         if stem(name) == "pair_difference"
         for e in rows
-        if e.value is not None and e.strata["part"] == ALL and e.strata["score"] != REFUSED
+        if e.strata["part"] == ALL
     ]
-    sets = _sets_of(view, differences)
-    if sets is None:
+    differences = [e for e in measured if e.value is not None and e.strata["score"] != REFUSED]
+    by_column = _sets_of(view, measured) if differences else {}
+    if not by_column:
         return None
     leading_stated = [f.first for f in findings(view) if f.first.id in {e.id for e in differences}]
     # Where nothing is stated, what lies furthest apart is shown.
     leading = (leading_stated or sorted(differences, key=distance, reverse=True))[:MOST_SERIES]
-    picked = [(e, i, d) for e in leading for i, d in _picked(sets, e)]
-    answers = (sets.answers[name].to_pylist() for name in ("set", "half", "text_id"))
-    text_of: dict[tuple[int, int], str] = {}
-    for number, half, text_id in zip(*answers, strict=True):
-        # Of several answers of one half, the first is shown: no choice by its score.
-        text_of.setdefault((number, half), text_id)
-    halves = [[text_of[i, group] for group in _halves(sets, e, i)] for e, i, _ in picked]
-    ids = [text_id for two in halves for text_id in two]
-    texts = texts_by_id(view.run.texts, ids, "text")
-    hidden = texts_by_id(view.run.annotations(TEXT_SCORES.name), ids, HIDDEN)
+    text_of: dict[tuple[str, int, int], str] = {}
+    for column, sets in by_column.items():
+        answers = (sets.answers[name].to_pylist() for name in ("set", "half", "text_id"))
+        for number, half, text_id in zip(*answers, strict=True):
+            # Of several answers of one half, the first is shown: no choice by its score.
+            text_of.setdefault((column, number, half), text_id)
+    picked = [(e, two) for e in leading for two in _picked(by_column[_column(e)], e)]
+    ids = [[text_of[_column(e), i, group] for i, group, _ in two] for e, two in picked]
+    wanted = [text_id for two in ids for text_id in two]
+    texts = texts_by_id(view.run.texts, wanted, "text")
+    hidden = texts_by_id(view.run.annotations(TEXT_SCORES.name), wanted, HIDDEN)
     # Words that merely follow from the person are no difference worth a mark.
     neutral = exchange_of(view.options.get("locale") or HOME).neutral
-    words = neutral if gender_sides(sets.groups) else {}
     readings = []
-    for (e, i, d), two in zip(picked, halves, strict=True):
+    for (e, two), ids_of_two in zip(picked, ids, strict=True):
+        sets = by_column[_column(e)]
+        words = neutral if gender_sides(sets.groups) else {}
         pair = [
             PairText(texts[text_id]["text"], spans_of(hidden.get(text_id, {}).get(HIDDEN)))
-            for text_id in two
+            for text_id in ids_of_two
         ]
+        # Two texts that nothing pairs differ in nearly all of their words.
+        marks = ([], []) if sets.apart else differing(pair[0], pair[1], words)
         passages = tuple(
             shown_text(short(sets.groups[group], 60), text.text, spans)
-            for group, text, spans in zip(
-                _halves(sets, e, i), pair, differing(pair[0], pair[1], words), strict=True
-            )
+            for (_, group, _), text, spans in zip(two, pair, marks, strict=True)
         )
-        name, source = sets.names[i], sets.sources[sets.source[i]]
-        title = name if source == name else f"{name} · {sets.cluster} {source}"
-        unit = score_of(e.strata["score"]).unit
-        heading = f"{e.strata['score']}: {fmt.difference(d)} {unit} · {short(title, 120)}"
-        readings.append(Reading(heading, label_of(view, e), passages))
+        readings.append(Reading(_heading(sets, e, two), label_of(view, e), passages))
+    first = next(iter(by_column.values()))
+    what = "texts of each group" if first.apart else f"pairs of {fmt.count(len(first.model))}"
     selection = (
-        f"{len(readings)} pairs of {fmt.count(len(sets.model))}: of each difference that leads "
+        f"{len(readings)} {what}: of each difference that leads "
         "this report some at even steps of rank, from the furthest in its direction to the "
         "furthest in the other. Differences are without instrument bias. "
-        + " ".join(f"{line.rstrip('.')}." for line in sets.recognised)
+        + " ".join(f"{line.rstrip('.')}." for line in first.recognised)
     )
     key = ((DIFFERS, "words that only this text has"), (SWAPPED, "words exchanged with the person"))
     return Readings(selection.strip(), tuple(readings), key) if readings else None
 
 
-def _sets_of(view: View, differences: list[Estimate]) -> MatchedSets | None:
-    """The pairs that the differences rest on, read again; None where the texts are gone."""
-    stage = view.run.annotations(TEXT_SCORES.name)
-    if not (differences and view.run.texts.parts() and stage.parts()):
-        return None
-    return matched_sets(
-        view.run,
-        stage,
-        [score_of(name) for name in dict.fromkeys(e.strata["score"] for e in differences)],
-        group=next(iter(differences[0].group)),
-        source=view.options.get("source") or SOURCE,
-        locale=view.options.get("locale") or HOME,
-    )
+Shown = tuple[int, int, float]
+"""A text that is shown: its set and group, and what is ranked, its score or its pair's."""
 
 
-def _picked(sets: MatchedSets, e: Estimate) -> list[tuple[int, float]]:
-    """Sets with their differences, at even steps of rank in the direction of the whole."""
+def _column(e: Estimate) -> str:
+    """The column of groups that an estimate is of."""
+    return next(iter(e.group))
+
+
+def _heading(sets: MatchedSets, e: Estimate, two: tuple[Shown, Shown]) -> str:
+    """What is read: score and difference with the name of the pair, or the scores of two texts."""
+    (i, _, first), (_, _, second) = two
+    score = next(score for score in sets.scores if score.name == e.strata["score"])
+    if sets.apart:
+        return f"{score.name}: {digits(first)} and {digits(second)} {score.unit}".strip()
+    name, source = sets.names[i], sets.sources[sets.source[i]]
+    title = name if source == name else f"{name} · {sets.cluster} {source}"
+    return f"{score.name}: {fmt.difference(first)} {score.unit} · {short(title, 120)}"
+
+
+def _sets_of(view: View, measured: list[Estimate]) -> dict[str, MatchedSets]:
+    """The sets that differences rest on, read again, by column; none where the texts are gone."""
+    stage, options = view.run.annotations(TEXT_SCORES.name), view.options
+    if not (view.run.texts.parts() and stage.parts()):
+        return {}
+    columns = list(dict.fromkeys(map(_column, measured)))
+    made_elsewhere = {e.strata["score"] for e in measured if COLUMN in e.details} | {REFUSED}
+    names = dict.fromkeys(e.strata["score"] for e in measured)
+    return {
+        column: matched_sets(
+            view.run,
+            stage,
+            [score_of(name) for name in names if name not in made_elsewhere],
+            group=column,
+            alike=[name for name in columns if name != column],
+            source=options.get("source") or SOURCE,
+            locale=options.get("locale") or HOME,
+            measured=options.get("score") or (),
+            apart=bool(options.get("apart")),
+        )
+        for column in columns
+    }
+
+
+def _picked(sets: MatchedSets, e: Estimate) -> list[tuple[Shown, Shown]]:
+    """Two halves of sets at even steps of rank in the direction of the difference.
+
+    Apart, texts of the first group stand beside those of the others at the same steps.
+    """
     column = [score.name for score in sets.scores].index(e.strata["score"])
     # Some scores cannot be made on exchanged texts; those stay as they are.
     exchanged = sets.exchanged and sets.scores[column].exchanged
     value = (sets.neutral if exchanged else sets.value)[column]
+    code = dict(contrasts(sets))[e.group[_column(e)]]
     # Sets that lack a half have no difference, and drop out as NaN.
-    d = within_sets(value, dict(contrasts(sets))[next(iter(e.group.values()))])
+    d = within_sets(value, code, apart=sets.apart)
     inside = (sets.model == sets.models.index(e.strata["model"])) & ~np.isnan(d)
     sign = -1.0 if (e.value or 0.0) < 0 else 1.0
-    # Ties by number, so that pages do not change.
-    ranked = sorted(np.flatnonzero(inside).tolist(), key=lambda i: (-sign * d[i], i))
-    return [(i, float(d[i])) for i in at_even_steps(ranked, PER_SERIES)]
 
+    def steps(rows: BoolArray) -> list[int]:
+        # Ties by number, so that pages do not change.
+        ranked = sorted(np.flatnonzero(rows).tolist(), key=lambda i: (-sign * d[i], i))
+        return list(at_even_steps(ranked, PER_SERIES))
 
-def _halves(sets: MatchedSets, e: Estimate, i: int) -> tuple[int, int]:
-    """The two groups of a set that stand side by side; of several others the first there is."""
-    one = dict(contrasts(sets))[next(iter(e.group.values()))]
-    further = [g for g in range(len(sets.groups)) if g != one and sets.n_answers[i, g]]
-    return one, further[0]
+    if sets.apart:
+        first, others = steps(inside & (sets.half == code)), steps(inside & (sets.half != code))
+        return [
+            ((i, code, float(d[i])), (j, int(sets.half[j]), float(d[j])))
+            for i, j in zip(first, others, strict=False)
+        ]
+    two = []
+    for i in steps(inside):
+        # Of several others the first there is.
+        other = next(g for g in range(len(sets.groups)) if g != code and sets.n_answers[i, g])
+        two.append(((i, code, float(d[i])), (i, other, float(d[i]))))
+    return two
 
 
 class PairText(NamedTuple):
