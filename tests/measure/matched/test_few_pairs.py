@@ -124,7 +124,9 @@ def test_refusals_of_all_answers_to_one_half_alone_are_told_in_these_pairs(tmp_p
     screen = first_screen(View.of(run))
     assert "a comparison rests on 3 prompts at most, and it takes 5; `portrayal plan" in screen.none
     assert "in these very prompts, which tells nothing of others: portrayal" in screen.remedies[0]
-    run = portrayal.audit(study="pairs", texts=rows, out=tmp_path, population="these-prompts", **given)
+    run = portrayal.audit(
+        study="pairs", texts=rows, out=tmp_path, population="these-prompts", **given
+    )
     assert {each["units"] for each in finding_facts(run)["findings"]} == {"prompts"}
     view = View.of(run)
     (found,) = first_screen(view).findings
