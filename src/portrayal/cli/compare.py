@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -25,7 +26,10 @@ def compare(
     against: Annotated[str | None, Parameter(metavar="MODEL")] = None,
     measure: Measure = None,
     where: Where = None,
-    margin: float = 1.25,
+    score: Annotated[list[str] | None, Parameter(metavar="COLUMN")] = None,
+    pair_by: Annotated[str | None, Parameter(metavar="COLUMN")] = None,
+    cluster: Annotated[str | None, Parameter(metavar="COLUMN")] = None,
+    margin: float | None = None,
     despite: Despite = None,
     model_alias: Annotated[list[str] | None, Parameter(metavar="NAME=NAME")] = None,
     show_all: Annotated[bool, Parameter(name="--all", show_default=False)] = False,
@@ -35,20 +39,26 @@ def compare(
     level: Level = 0.95,
     seed: Seed = 0,
 ) -> None:
-    """Say what differs between runs, or models of one run, and what is shown not to.
+    """Say what differs between runs, models of one run, or scores in two files.
 
-    Example: portrayal compare runs/before runs/after --format html --out changes.html
+    Example: portrayal compare old.jsonl new.jsonl --score accuracy
 
     Parameters
     ----------
     runs
-        Directories of runs; the first is the base.
+        Directories of runs, or files with --score; the first is the base.
     by
         Compare the models of one run: model.
     against
         Model that the others are compared with; with --by model.
+    score
+        Column of numbers, or of yes and no, in tables or logs; repeatable.
+    pair_by
+        Column that names the samples of scores; by default id, doc_id or the like.
+    cluster
+        Column of samples that may depend on each other.
     margin
-        Factor up to which ratios count as the same.
+        Factor up to which ratios count as the same (1.25), or difference of scores (none).
     model_alias
         Name of a model=name under which it is compared; repeatable.
     show_all
@@ -61,24 +71,26 @@ def compare(
         prompts-like-these, or these-prompts: chance is in the answers alone.
     """
     from portrayal.collect.fields import parse_columns
-    from portrayal.comparison import Side, compare_several, models_of
-    from portrayal.run import Run
+    from portrayal.comparison import compare_several, models_of, side_of
 
-    opened = [Side(Run.open(path)) for path in runs]
+    opened = [side_of(path) for path in runs] if score is None else []
     if by not in (None, "model"):
         raise OptionError(f"--by takes model; got {by!r}.")
-    if (by is not None) != (len(opened) == 1):
-        raise OptionError("give two runs or more, or one run with --by model.")
+    if (by is not None) != (len(runs) == 1) or (by and score):
+        raise OptionError("give two runs or files or more, or one run with --by model.")
     if against is not None and by is None:
         raise OptionError("--against names a model of --by model; the first run is the base.")
     # Models of one run are sides like runs, so one comparison serves both
-    sides = models_of(opened[0], against) if by else opened
-    if format == "html" and len(sides) > 2:
+    sides: Sequence[Any] = models_of(opened[0], against) if by else opened or runs
+    if format == "html" and (len(sides) > 2 or score):
         raise OptionError("a page shows two sides: name two runs, or a run of two models.")
     aliases = parse_columns(model_alias)
     with show.working("comparing", quiet=format != "table"):
         comparisons = compare_several(
             sides,
+            score=score,
+            pair_by=pair_by,
+            cluster=cluster,
             level=level,
             margin=margin,
             despite=despite or (),
@@ -92,7 +104,7 @@ def compare(
         for comparison in comparisons
     ]
     # Words of the base's factors: labels of groups are those of its study
-    with opened[0].run.speaking():
+    with opened[0].run.speaking() if opened else nullcontext():
         if format == "html":
             from portrayal.report.compared import write_comparison
 
@@ -109,6 +121,7 @@ def _give(
 ) -> None:
     """Print or write comparisons in a format."""
     from portrayal.comparison.result import CHANGED, HEADS, about, cells, ordered, verdict
+    from portrayal.stats.paired import SAME
 
     facts, flat = list[dict[str, Any]](), list[dict[str, Any]]()
     parts: list[show.Part] = []
@@ -119,11 +132,18 @@ def _give(
         flat += comparison.flat(rows)
         sides, *notes = about(comparison)
         # What changed is shown, up to a screen of it, and in any case what comes nearest.
-        verdicts = Counter("no test" if x.undefined else verdict(x, comparison.level) for x in rows)
+        verdicts = Counter(
+            ("the same in every prompt" if x.undefined == SAME else "no test")
+            if x.undefined
+            else verdict(x, comparison.level)
+            for x in rows
+        )
         most = None if full else min(max(verdicts[CHANGED], 5), show.ROWS)
         lead = ", ".join(f"{n:,} {label}" for label, n in verdicts.items()) or "nothing compared"
         table = [cells(row, comparison.level) for row in rows]
-        parts += [sides, f"{lead}.", *notes, show.text_table(HEADS, table, most)]
+        # Scores are few, and their sentences say what the counts would.
+        leads = [] if comparison.notes else [f"{lead}."]
+        parts += [sides, *leads, *notes, show.text_table(HEADS, table, most)]
     show.give(format, {"base": comparisons[0].a, "comparisons": facts}, parts, flat, out)
 
 

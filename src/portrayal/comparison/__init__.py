@@ -24,6 +24,7 @@ from portrayal.comparison.matching import (
     side_of,
 )
 from portrayal.comparison.result import Change, Comparison, flat_change
+from portrayal.comparison.scores import ScoreChange, compare_scores
 from portrayal.comparison.sums import Numbering, Sums, changes_against, measured, sums_of
 
 __all__ = [
@@ -32,12 +33,14 @@ __all__ = [
     "Comparison",
     "Key",
     "Numbering",
+    "ScoreChange",
     "Side",
     "Sums",
     "changes",
     "changes_against",
     "check_instruments",
     "compare",
+    "compare_scores",
     "compare_several",
     "differing",
     "flat_change",

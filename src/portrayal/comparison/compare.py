@@ -4,7 +4,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
@@ -22,13 +21,14 @@ from portrayal.comparison.matching import (
     side_of,
 )
 from portrayal.comparison.result import Change, Comparison, Prompts
+from portrayal.comparison.scores import compare_scores
 from portrayal.comparison.sums import Numbering, changes_against, why_not
 from portrayal.errors import OptionError, PortrayalError
 from portrayal.measure.scope import stated_changes, with_q_values
 from portrayal.records import ALL, LIKE_THESE, REFERENCE, THESE, Estimate, Population, Test
 from portrayal.run import Run, read_parquet
 from portrayal.stats import benjamini_hochberg, holm
-from portrayal.types import FloatArray
+from portrayal.types import FloatArray, Tabular
 from portrayal.validate import check_choice, check_level
 
 MARGIN = 1.25
@@ -79,30 +79,41 @@ class Choices:
 
 
 def compare(
-    a: str | Path | Run | Side,
-    b: str | Path | Run | Side,
+    a: Run | Side | Tabular,
+    b: Run | Side | Tabular,
     *,
+    score: str | Sequence[str] | None = None,
+    pair_by: str | None = None,
+    cluster: str | None = None,
     level: float = 0.95,
-    margin: float = MARGIN,
+    margin: float | None = None,
     difference_margin: float | None = None,
     despite: Collection[str] = (),
     seed: int = 0,
     aliases: Mapping[str, str] | None = None,
     population: Population = LIKE_THESE,
 ) -> Comparison:
-    """Compare two runs of one study, estimate by estimate, without reading their texts.
+    """Compare two runs of one study, or scores in two tables or logs.
 
-    Ratios are compared as a ratio of ratios on the log scale, everything else by its difference;
-    always the second run beside the first. Prompts that both runs have are paired.
+    Runs are compared estimate by estimate, without reading their texts: ratios as a ratio of ratios
+    on the log scale, everything else by its difference; always the second run beside the first.
+    Prompts that both runs have are paired.
 
     Parameters
     ----------
     a, b
-        Directories of runs, runs, or sides of them (`Side(run, model)`).
+        Directories of runs, runs, or sides of them (`Side(run, model)`); with `score`, whatever
+        texts are read from.
+    score
+        Columns of numbers, or of yes and no, to compare; see `ScoreChange`.
+    pair_by, cluster
+        Of scores: the column that names samples, by default one such as `id` or `doc_id`; and one
+        whose samples may depend on each other.
     level
         Confidence level; tests of equivalence are each at 1 − level.
     margin
-        Factor, 1 or more, up to which ratios count as the same.
+        Factor, 1 or more, up to which ratios count as the same, by default 1.25; of scores the
+        difference, in their unit, by default none.
     difference_margin
         The same for differences. By default .05 for shares, and none for others.
     despite
@@ -135,9 +146,17 @@ def compare(
     >>> len(found.rows) > 50, found.prompts.both
     (True, 1)
     """
+    if score is not None:
+        if isinstance(a, Run | Side) or isinstance(b, Run | Side):
+            raise OptionError("score names a column of tables or logs; a run has none.")
+        return compare_scores(
+            *(a, b, score), pair_by=pair_by, cluster=cluster, margin=margin, level=level
+        )
+    if pair_by is not None or cluster is not None:
+        raise OptionError("pair_by and cluster go with score: runs are paired by their prompts.")
     sides = side_of(a), side_of(b)
     models = model_pairs(*sides, aliases)
-    choices = Choices(level, margin, difference_margin, population)
+    choices = Choices(level, MARGIN if margin is None else margin, difference_margin, population)
     study = study_of(sides)
     indices = [
         [rows_of(side, model) for side, model in zip(sides, both, strict=True)] for both in models
@@ -194,11 +213,12 @@ def compare_several(sides: Sequence[Any], **options: Any) -> tuple[Comparison, .
     OptionError, RunError
         As `compare`, and where a side has several models.
     """
-    base, *compared = map(side_of, sides)
+    of_runs = options.get("score") is None
+    base, *compared = map(side_of, sides) if of_runs else sides
     if not compared:
         raise OptionError("a comparison takes two sides or more.")
     # Of two sides, models can be matched; of more, each must be one.
-    for side in (base, *compared) if len(compared) > 1 else ():
+    for side in (base, *compared) if of_runs and len(compared) > 1 else ():
         if len(side.models) > 1:
             raise OptionError(
                 f"{side.name} has several models; compare them with each other by --by model."

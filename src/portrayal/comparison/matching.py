@@ -7,6 +7,7 @@ from pathlib import Path
 from portrayal.errors import OptionError
 from portrayal.records import ALL, Estimate
 from portrayal.run import Run
+from portrayal.types import Tabular
 
 _OF_SIDE = ("model", "classifier")
 """Strata that say who wrote and who read, by which sides may differ."""
@@ -46,11 +47,14 @@ class Side:
         return [self.model]
 
 
-def side_of(run: str | Path | Run | Side) -> Side:
-    """Return a side of a comparison from what `compare` takes."""
-    if isinstance(run, Side):
-        return run
-    return Side(run if isinstance(run, Run) else Run.open(run))
+def side_of(run: Run | Side | Tabular) -> Side:
+    """Return a side of a comparison from what `compare` takes; OptionError for a table or log."""
+    if isinstance(run, Run | Side):
+        return run if isinstance(run, Side) else Side(run)
+    if not isinstance(run, str | Path) or Path(run).is_file():
+        name = f"{run} is" if isinstance(run, str | Path) else "a table is"
+        raise OptionError(f"{name} no run; of tables and logs, name a column: --score COLUMN.")
+    return Side(Run.open(run))
 
 
 def model_pairs(

@@ -185,7 +185,7 @@ class Comparison:
     Attributes
     ----------
     study
-        What both are audits of.
+        What both are audits of; "" for scores in two files.
     a, b
         The sides by name: directories of runs, with the model where one was chosen.
     rows
@@ -204,6 +204,9 @@ class Comparison:
         By which parameters and versions of models the sides were asked, where they differ.
     population
         Whether other prompts like these are meant, or these alone; see `compare`.
+    notes
+        Of scores in two files: each difference in a sentence, then how samples were paired and
+        what was left out.
     """
 
     study: str
@@ -218,6 +221,7 @@ class Comparison:
     factors: tuple[FactorLabels, ...] = ()
     asked: tuple[Instrument, ...] = ()
     population: Population = LIKE_THESE
+    notes: tuple[str, ...] = ()
 
     def to_pandas(self) -> Any:
         """Return a DataFrame, one row for each change, a column for each stratum and group."""
@@ -242,6 +246,9 @@ class Comparison:
 
 def about(comparison: Comparison) -> Iterator[str]:
     """Yield what was compared, in lines: sides, prompts, instruments, what one side alone has."""
+    if comparison.notes:
+        yield from comparison.notes
+        return
     n = comparison.prompts
     yield f"first {comparison.a}, second {comparison.b}, study {comparison.study}"
     note = f", {n.reworded:,} of them with other words" if n.reworded else ""

@@ -1,6 +1,6 @@
 """Sums by prompt of estimates: read from runs, and compared with those of something else."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -283,6 +283,36 @@ def _within(sides: Sequence[Sums]) -> FloatArray:
     return total
 
 
+def known(x: float) -> float | None:
+    """Return a number, and None for NaN."""
+    return None if np.isnan(x) else float(x)
+
+
+def fields_of(
+    changed: Changed, k: int, level: float, shown: Callable[[float], float | None] = known
+) -> dict[str, Any]:
+    """Return the fields of `Change` that an inference gives, from `change` to `equivalent`.
+
+    `shown` turns a number on the scale of the inference into one on the scale of the change.
+    """
+
+    def pair(ends: FloatArray) -> tuple[float, float] | None:
+        return None if np.isnan(ends[:, k]).any() else (float(ends[0, k]), float(ends[1, k]))
+
+    p_equivalent = known(changed.p_equivalent[k])
+    return {
+        **{name: shown(getattr(changed, field)[k]) for name, field in _SHOWN.items()},
+        "p": known(changed.p[k]),
+        "p_inside": pair(changed.p_inside),
+        "p_beyond": pair(changed.p_beyond),
+        "p_equivalent": p_equivalent,
+        "equivalent": None if p_equivalent is None else p_equivalent <= 1.0 - level + 1e-12,
+    }
+
+
+_SHOWN = {"change": "value", "low": "low", "high": "high"}
+
+
 def changes_against(
     sums: Sums,
     against: Sums,
@@ -341,34 +371,20 @@ def changes_against(
         texts_alone = ~np.isnan(variance)
         change = fixed_changes(change, variance, level, margin)
 
-    def known(x: float) -> float | None:
-        return None if np.isnan(x) else float(x)
-
     def shown(x: float) -> float | None:
         return known(np.exp(x) if sums.log else x)
 
-    def pair(ends: FloatArray) -> tuple[float, float] | None:
-        return None if np.isnan(ends).any() else (float(ends[0]), float(ends[1]))
-
     rows = []
-    for k, p_equivalent in enumerate(change.p_equivalent):
+    for k, value in enumerate(change.value):
         reason = str(change.reason[k]) or None
-        if np.isnan(change.value[k]):
+        if np.isnan(value):
             zero = "a" if np.isnan(one.value[k]) else "b"
             reason = f"the value of side {zero} is 0 or infinite over these prompts, or undefined"
-        unknown = bool(np.isnan(p_equivalent))
         rows.append(
-            {
+            fields_of(change, k, level, shown)
+            | {
                 "value_a": shown(one.value[k]),
                 "value_b": shown(two.value[k]),
-                "change": shown(change.value[k]),
-                "low": shown(change.low[k]),
-                "high": shown(change.high[k]),
-                "p": known(change.p[k]),
-                "p_inside": pair(change.p_inside[:, k]),
-                "p_beyond": pair(change.p_beyond[:, k]),
-                "p_equivalent": known(p_equivalent),
-                "equivalent": None if unknown else bool(p_equivalent <= 1.0 - level + 1e-12),
                 "n_prompts": len(both),
                 "n_only_a": len(prompts[0]) - len(both),
                 "n_only_b": len(prompts[1]) - len(both),

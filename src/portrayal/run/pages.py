@@ -90,7 +90,8 @@ def words_of(measure: str, strata: Mapping[str, str], group: Mapping[str, str]) 
     labels = {key: value for key, value in strata.items() if key != "classifier"}
     place, suffix = strata_parts(labels, group)
     groups = (group_label(*pair) for pair in group.items())
-    name = measure.rpartition(".v")[0].replace("_", " ")
+    # A column of somebody's own has no version, and keeps its name.
+    name = measure.rpartition(".v")[0].replace("_", " ") or measure
     return " · ".join([*place, *groups, name, *suffix])
 
 
