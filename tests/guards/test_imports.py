@@ -21,6 +21,7 @@ ORDER = (
     "models",
     "collect",
     "annotate",
+    "recognise",
     "raters",
     "measure",
     "comparison",

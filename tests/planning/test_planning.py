@@ -8,7 +8,7 @@ from scipy import stats as distributions
 
 from command import invoke
 from portrayal.errors import OptionError
-from portrayal.planning import KINDS, Design, plan, power
+from portrayal.planning import KINDS, AuditPlan, plan, power
 
 DESIGNS = [
     ("share", 1.4, {"share": 0.5, "texts": 20, "tests": 1}),
@@ -26,14 +26,14 @@ def test_what_is_needed_finds_the_effect_with_other_random_numbers(kind, effect,
     [needed] = plan(kind, [effect], **more)
     assert needed.undefined is None
     assert 0.72 <= power(needed.design, seed=2) <= 0.9
-    fewer = Design(kind=kind, effect=effect, blocks=max(needed.design.blocks // 2, 5), **more)
+    fewer = AuditPlan(kind=kind, effect=effect, blocks=max(needed.design.blocks // 2, 5), **more)
     assert power(fewer, seed=2) < power(needed.design, seed=2) - 0.1
 
 
 @pytest.mark.parametrize(("kind", "more"), [(k, m) for k, _, m in DESIGNS])
 def test_an_effect_of_almost_nothing_is_found_no_oftener_than_the_level_says(kind, more):
     effect = 1e-9 if kind == "difference" else 1 + 1e-9
-    design = Design(kind=kind, effect=effect, blocks=40, **more)
+    design = AuditPlan(kind=kind, effect=effect, blocks=40, **more)
     # Only rejections on the side of the truth count: half of 5 %, and three errors of 1,000 draws.
     assert power(design, seed=3) <= 0.025 / design.tests + 0.016
 
@@ -50,8 +50,8 @@ def test_pairs_need_what_the_formula_of_the_t_test_says():
 
 
 def test_names_show_less_of_a_difference():
-    told = Design(kind="ratio", effect=2.0, blocks=60, texts=20, share=0.136, icc=0.05, tests=1)
-    named = Design(kind="ratio", effect=2.0, blocks=60, texts=20, race="Black", tests=1)
+    told = AuditPlan(kind="ratio", effect=2.0, blocks=60, texts=20, share=0.136, icc=0.05, tests=1)
+    named = AuditPlan(kind="ratio", effect=2.0, blocks=60, texts=20, race="Black", tests=1)
     assert power(told) > power(named) + 0.2
 
 
@@ -65,8 +65,8 @@ def test_more_texts_of_few_prompts_do_not_do():
 
 
 def test_too_few_prompts_or_people_find_nothing():
-    assert power(Design(kind="difference", effect=9.0, blocks=4)) == 0
-    assert power(Design(kind="share", effect=2.0, blocks=5, texts=1, share=0.4)) == 0
+    assert power(AuditPlan(kind="difference", effect=9.0, blocks=4)) == 0
+    assert power(AuditPlan(kind="share", effect=2.0, blocks=5, texts=1, share=0.4)) == 0
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_too_few_prompts_or_people_find_nothing():
 )
 def test_what_cannot_be_is_refused(wrong):
     with pytest.raises(OptionError):
-        Design(**({"effect": 0.5, "blocks": 20} | wrong))
+        AuditPlan(**({"effect": 0.5, "blocks": 20} | wrong))
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -184,8 +184,8 @@ class TextReader:
     ) -> None:
         self.fields, self.mapping, self.where = fields, mapping, source
         self.by_id = {prompt.prompt_id: prompt for prompt in prompts}
-        self.known = {_plain(prompt.text): prompt for prompt in prompts}
-        self.variants = {_plain(words): name for words, name in fields.variants.items()}
+        self.known = {plain_prompt(prompt.text): prompt for prompt in prompts}
+        self.variants = {plain_prompt(words): name for words, name in fields.variants.items()}
         self.left_out: Counter[str] = Counter()
         self.prompts: dict[str, Prompt] = {}
         self.models: set[str] = set()
@@ -326,7 +326,7 @@ class TextReader:
         return self._cache[key]
 
     def _resolve(self, cells: Mapping[str, str | None], number: int) -> Prompt | None:
-        words, text = _plain(cells["prompt"] or ""), cells["prompt"] or ""
+        words, text = plain_prompt(cells["prompt"] or ""), cells["prompt"] or ""
         # The study's own prompts tell their strata, whatever the columns say
         if prompt := self.known.get(words) or self.by_id.get(cells["prompt_id"] or ""):
             return prompt
@@ -376,8 +376,12 @@ def said_left_out(left_out: Mapping[str, Any]) -> str:
     return f"{texts} of {counted(left_out['n_prompts'], 'prompt')}: {names}"
 
 
-def _plain(text: str) -> str:
-    # files differ in such trifles
+def plain_prompt(text: str) -> str:
+    """Return a prompt as it is compared: files differ in case, commas and the final stop.
+
+    >>> plain_prompt("Write a story, please.")
+    'write a story please'
+    """
     return " ".join(text.casefold().replace(",", "").split()).rstrip(".")
 
 

@@ -5,6 +5,6 @@ the functions that test an audit; the answer is the least number with which enou
 effect.
 """
 
-from portrayal.planning.design import KINDS, Design, Needed, plan, power
+from portrayal.planning.design import KINDS, AuditPlan, Needed, plan, power
 
-__all__ = ["KINDS", "Design", "Needed", "plan", "power"]
+__all__ = ["KINDS", "AuditPlan", "Needed", "plan", "power"]

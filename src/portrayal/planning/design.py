@@ -49,7 +49,7 @@ REPLICATES, FEWEST, CELLS = 1_000, 200, 2_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Design:
+class AuditPlan:
     """What a collection looks like, and what is to be found in it.
 
     Attributes
@@ -187,7 +187,7 @@ class People:
         """Mean value of a person who counts: 1 where they count whole."""
         return float(self.weight @ self.value**2) / self.share
 
-    def drawn(self, design: Design, true: float, rng: np.random.Generator) -> FloatArray:
+    def drawn(self, design: AuditPlan, true: float, rng: np.random.Generator) -> FloatArray:
         """Counts by block and audit, if people of the group are `true` times as many.
 
         Within the group and within all others, names stay spread as among bearers. A name of the
@@ -231,14 +231,14 @@ def _named(race: str) -> People:
     return People(weight[some] / weight.sum(), total[some] / weight[some], fair)
 
 
-def power(design: Design, seed: int = 0) -> float:
+def power(design: AuditPlan, seed: int = 0) -> float:
     """Return the share of simulated audits in which the design's effect is found, on its own side.
 
     Fewer than five blocks, or ten people expected of the group, are too few for an audit to state
     anything (`records.FEW_PROMPTS`, `FEW_PEOPLE`): 0.
 
-    >>> pairs = Design(kind="difference", effect=0.5, blocks=60, tests=1)
-    >>> power(pairs) > 0.8 > power(Design(kind="difference", effect=0.5, blocks=20, tests=1))
+    >>> pairs = AuditPlan(kind="difference", effect=0.5, blocks=60, tests=1)
+    >>> power(pairs) > 0.8 > power(AuditPlan(kind="difference", effect=0.5, blocks=20, tests=1))
     True
     """
     if design.blocks < FEW_PROMPTS:
@@ -256,7 +256,7 @@ def power(design: Design, seed: int = 0) -> float:
     return float(np.mean((p * design.tests < 1.0 - design.level) & right))
 
 
-def _share(design: Design, rng: np.random.Generator) -> tuple[FloatArray, BoolArray]:
+def _share(design: AuditPlan, rng: np.random.Generator) -> tuple[FloatArray, BoolArray]:
     """P of each audit, and whether its share lies on the effect's side of the population's."""
     people = design.people
     count = people.drawn(design, design.effect, rng)
@@ -273,7 +273,7 @@ def _share(design: Design, rng: np.random.Generator) -> tuple[FloatArray, BoolAr
     return p, np.sign(share - people.share) == np.sign(design.effect - 1.0)
 
 
-def _ratio(design: Design, rng: np.random.Generator) -> tuple[FloatArray, BoolArray]:
+def _ratio(design: AuditPlan, rng: np.random.Generator) -> tuple[FloatArray, BoolArray]:
     """P of each audit, and whether its ratio lies on the effect's side of 1."""
     people = design.people
     upper, lower = people.drawn(design, design.effect, rng), people.drawn(design, 1.0, rng)
@@ -283,7 +283,7 @@ def _ratio(design: Design, rng: np.random.Generator) -> tuple[FloatArray, BoolAr
     return contrasts.p, np.sign(contrasts.ratio - 1.0) == np.sign(design.effect - 1.0)
 
 
-def _difference(design: Design, rng: np.random.Generator) -> tuple[FloatArray, BoolArray]:
+def _difference(design: AuditPlan, rng: np.random.Generator) -> tuple[FloatArray, BoolArray]:
     """P of each audit, and whether its difference has the effect's sign."""
     icc, k = design.correlation, design.replicates
     shape = (design.blocks, k)
@@ -306,7 +306,7 @@ def _difference(design: Design, rng: np.random.Generator) -> tuple[FloatArray, B
     return result.p, np.sign(result.value) == np.sign(design.effect)
 
 
-def resized(design: Design, *, blocks: int | None = None, texts: int | None = None) -> Design:
+def resized(design: AuditPlan, *, blocks: int | None = None, texts: int | None = None) -> AuditPlan:
     """Return the design with other numbers; two numbers of texts keep their proportion."""
     if blocks is not None:
         return replace(design, blocks=blocks)
@@ -338,7 +338,7 @@ class Needed:
         Why no number will do; None where one does.
     """
 
-    design: Design
+    design: AuditPlan
     power: float
     undefined: str | None = None
 
@@ -357,7 +357,7 @@ def plan(
     Parameters
     ----------
     kind, effects
-        As in `Design`: share, ratio or difference.
+        As in `AuditPlan`: share, ratio or difference.
     blocks
         Prompts, sources, originals or templates that there are: how many texts of each are needed?
         By default, how many blocks are, with so many texts of each.
@@ -366,7 +366,7 @@ def plan(
     seed
         Start of the random stream.
     **design
-        More of `Design`: texts, share, race, icc, varies, apart, level, tests.
+        More of `AuditPlan`: texts, share, race, icc, varies, apart, level, tests.
 
     Raises
     ------
@@ -383,13 +383,13 @@ def plan(
         )
     if not effects:
         raise OptionError("give at least one effect to find, such as 1.5.")
-    first = Design(kind=kind, effect=effects[0], blocks=blocks or FEW_PROMPTS, **design)
+    first = AuditPlan(kind=kind, effect=effects[0], blocks=blocks or FEW_PROMPTS, **design)
     vary: Literal["texts", "blocks"] = "blocks" if blocks is None else "texts"
     return [_needed(replace(first, effect=effect), vary, target_power, seed) for effect in effects]
 
 
 def _needed(
-    design: Design, vary: Literal["texts", "blocks"], target_power: float, seed: int
+    design: AuditPlan, vary: Literal["texts", "blocks"], target_power: float, seed: int
 ) -> Needed:
     """Double the number until it is enough, then fit the power of designs between.
 

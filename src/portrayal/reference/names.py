@@ -318,10 +318,7 @@ def names_of(
         shares.append(table.likelihoods(table.listed[0])[:, table.races.index(key)])
     names, bearers = table.listed
     if gender:
-        card = read_toml("name_tables.toml")[GENDERED]
-        column = card["genders"][check_choice("gender", gender, card["genders"])]
-        counted = shipped_table(card["file"], ["name", column]).to_pydict()
-        of = dict(zip(map(name_key, counted["name"]), counted[column], strict=True))
+        of = gender_shares(gender)
         shares.append(np.array([of.get(name, np.nan) for name in names]))
     known_by = " and ".join(filter(None, (group, gender))) or "anyone"
     # Initials are no names.
@@ -336,6 +333,19 @@ def names_of(
             f"{n}. Ask for fewer (n), or take a smaller share (least)."
         )
     return tuple(names[i].title() for i in order[:n])
+
+
+@lru_cache(maxsize=2)
+def gender_shares(gender: str) -> Mapping[str, float]:
+    """Return the share of each first name's bearers who are women ("F") or men ("M"), by its key.
+
+    >>> gender_shares("F")["kelly"] > 0.8
+    True
+    """
+    card = read_toml("name_tables.toml")[GENDERED]
+    column = card["genders"][check_choice("gender", gender, card["genders"])]
+    counted = shipped_table(card["file"], ["name", column]).to_pydict()
+    return dict(zip(map(name_key, counted["name"]), counted[column], strict=True))
 
 
 @lru_cache(maxsize=1)

@@ -1,0 +1,9 @@
+"""Recognising: what the columns of a table are, and which comparison follows.
+
+A *design* is a comparison and the rows that it takes: the texts of a file, cleaned, with the
+columns that a study reads, and what each column was taken for, in sentences.
+"""
+
+from portrayal.recognise.designs import Design, recognise
+
+__all__ = ["Design", "recognise"]

@@ -1,0 +1,506 @@
+"""Designs: which comparison the columns of a table allow, and the rows that it takes."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Literal
+
+import portrayal.registry as registry
+from portrayal.annotate.exchange import NOTHING
+from portrayal.annotate.word_match import any_of
+from portrayal.collect.fields import MOST_VALUES
+from portrayal.collect.texts import plain_prompt
+from portrayal.errors import OptionError
+from portrayal.recognise.columns import (
+    WORDS,
+    InputColumn,
+    InputTable,
+    bare,
+    crossing,
+    gender_of_name,
+    group_label,
+    group_lexicon,
+)
+from portrayal.recognise.matching import Pairing, keys_of, pairing_of
+from portrayal.recognise.roles import ColumnRoles, asked_for
+from portrayal.recognise.rows import ORIGINAL, REWRITTEN, Recipe
+from portrayal.recognise.templates import Masker, names_of_groups, slot_words
+
+Comparison = Literal["pairs", "templates", "originals", "groups", "people", "study"]
+_WORD = re.compile(r"[\w-]+")
+HALF, MOST = 0.3, 0.6
+"""Shares of rows from which on templates compare groups, and from which on requests name them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """A comparison, what it is made of, and what a reader must be told.
+
+    Attributes
+    ----------
+    comparison, recipe, study
+        See `portrayal.recognise.Design`.
+    groups
+        The columns that are compared.
+    blocks
+        What texts are compared within, in words; "" where nothing blocks.
+    n_blocks, n_both
+        How many such blocks there are, and how many of them hold two groups.
+    remarks
+        Sentences on what was decided.
+    question
+        What must be answered first; "" where nothing must.
+    """
+
+    comparison: Comparison
+    recipe: Recipe
+    study: str = "pairs"
+    groups: tuple[InputColumn, ...] = ()
+    blocks: str = ""
+    n_blocks: int = 0
+    n_both: int = 0
+    remarks: tuple[str, ...] = ()
+    question: str = ""
+
+
+@dataclass(eq=False)
+class Chooser:
+    """Decides by the roles of a table, in the order of what compares best."""
+
+    table: InputTable
+    roles: ColumnRoles
+    asked: bool = False
+    by: tuple[str, ...] = ()
+    made: dict[str, Callable[[Mapping[str, str]], str]] = field(default_factory=dict)
+    remarks: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Join the columns of requests, as a system prompt may name the group."""
+        self.prompts = ["\n".join(filter(None, row)) for row in self._rows(self.roles.prompts)]
+
+    def _rows(self, columns: Sequence[InputColumn]) -> Iterable[tuple[str, ...]]:
+        if not columns:
+            return [()] * self.table.n_read
+        return zip(*(column.cells for column in columns), strict=True)
+
+    def choice(self) -> Choice:
+        """Return the comparison, or the question that must be answered first."""
+        roles = self.roles
+        if roles.rivals:
+            names = " and ".join(f"`{c.name}`" for c in (roles.text, *roles.rivals))
+            return self._asking(f"{names} may hold the texts: --column text={roles.text.name}")
+        groups = self._groups()
+        humans = roles.model is not None and any(
+            v.casefold() in WORDS["human"] for v in roles.model.counts
+        )
+        if not self.by and (humans or (roles.reference and not groups)):
+            originals = self._beside_originals()
+            if originals is not None:
+                return originals
+        if groups:
+            return self._of_groups(groups)
+        return self._without_groups()
+
+    def _asking(self, question: str) -> Choice:
+        recipe = Recipe(text=self.roles.text.name)
+        return Choice(comparison="groups", recipe=recipe, question=f"Which is it? {question}")
+
+    # Groups -----------------------------------------------------------------------------------
+
+    def _groups(self) -> list[InputColumn]:
+        """The columns that are compared: the user's, or those recognised, one of each choice."""
+        if self.by:
+            return [self._compared(name) for name in self.by]
+        roles = self.roles
+        # What the requests name was asked for, whatever its values and name look like
+        promoted = [c for c in roles.results if self.asked or self.named_share(c) >= MOST]
+        roles.results = [c for c in roles.results if c not in promoted]
+        groups: list[InputColumn] = []
+        ranked = sorted(
+            [*roles.groups, *promoted], key=lambda c: (not c.is_group, -self.named_share(c))
+        )
+        for column in ranked:
+            twin = next((c for c in groups if _one_to_one(c, column)), None)
+            if twin is None:
+                groups.append(column)
+            else:
+                roles.ignored[column.name] = f"says what `{twin.name}` says"
+        roles.groups = groups
+        return [self._compared(column.name) for column in groups]
+
+    def _compared(self, name: str) -> InputColumn:
+        """A column of groups, or several of which an intersection is made."""
+        parts = name.split("*")
+        if len(parts) > 1:
+            self.add(name, lambda cells: " ".join(cells[part] for part in parts))
+        column = self.table.columns[name]
+        if len(column.counts) < 2:
+            raise OptionError(
+                f"--by {name}: all texts have {next(iter(column.counts))!r}; a comparison needs "
+                "two groups."
+            )
+        if len(column.counts) > MOST_VALUES:
+            raise OptionError(
+                f"--by {name} has {len(column.counts):,} values, which are no groups (at most "
+                f"{MOST_VALUES}). Name a column of fewer, or join values in one of your own."
+            )
+        return column
+
+    def add(self, name: str, make: Callable[[Mapping[str, str]], str]) -> None:
+        """Add a column that is made from the cells of each row."""
+        columns = self.table.columns
+        rows = self._rows([*columns.values()])
+        cells = tuple(make(dict(zip(columns, row, strict=True))) for row in rows)
+        self.made[name] = make
+        self.table = replace(self.table, columns={**columns, name: InputColumn(name, cells)})
+
+    def named_share(self, column: InputColumn) -> float:
+        """Share of rows whose request names the row's own group."""
+        if not self.roles.prompts:
+            return 0.0
+        lexicon, factors = group_lexicon(), {*column.factor_names}
+        words = {w for w, (factor, _) in lexicon.items() if factor in factors and len(w) > 1}
+        pattern = re.compile(rf"\b{any_of(words) or '(?!)'}\b", re.IGNORECASE)
+        pairs = {*zip(self.prompts, column.cells, strict=True)}
+        pairs = {(prompt, value) for prompt, value in pairs if value.casefold() not in NOTHING}
+        named = 0
+        for prompt, value in sorted(pairs)[:2000]:
+            words_of_prompt = " ".join(_WORD.findall(prompt.casefold()))
+            spelled = f" {bare(value)} " in f" {words_of_prompt} "
+            groups = {lexicon[m.casefold()] for m in pattern.findall(prompt)}
+            named += spelled or not groups.isdisjoint(column.factors.get(value, ()))
+        return named / max(min(len(pairs), 2000), 1)
+
+    # With groups ------------------------------------------------------------------------------
+
+    def _of_groups(self, groups: list[InputColumn]) -> Choice:
+        roles = self.roles
+        pairing = pairing_of(self.table, roles, groups)
+        if pairing is not None and pairing.binding == "open":
+            return self._asking(
+                f"does `{pairing.columns[0].name}` name pairs of the same request? Then: --column "
+                f"pair={pairing.columns[0].name}; else --by {groups[0].name}"
+            )
+        if pairing is not None:
+            return self._pairs(groups, pairing)
+        repeated = crossing(self.prompts, groups[0].cells)[2] > HALF
+        if roles.prompts and repeated and not self.by and not self.asked:
+            main = groups[0]
+            if self.named_share(main) < HALF and not asked_for(main) and not self._slots(groups):
+                return self._asking(
+                    f"was `{main.name}` asked for (no request names it), or read from the texts? "
+                    f"Asked: --by {main.name} --asked; read: --column group={main.name} is not "
+                    "needed, audit without that column"
+                )
+        return self._templates(groups) or self._topic(groups) or self._apart(groups)
+
+    def _recipe(self, groups: Sequence[InputColumn], **more: Any) -> Recipe:
+        roles = self.roles
+        return Recipe(
+            text=roles.text.name,
+            model=roles.model.name if roles.model else "",
+            name=roles.name.name if roles.name else "",
+            prompts=tuple(column.name for column in roles.prompts),
+            groups=tuple(column.name for column in groups),
+            further=tuple(column.name for column in roles.scores),
+            made=dict(self.made),
+            **more,
+        )
+
+    def _joint(self, groups: list[InputColumn], keys: Sequence[str]) -> list[InputColumn]:
+        """The groups that can be compared with the others alike inside of blocks."""
+        joint = groups[:1]
+        for column in groups[1:]:
+            trial = [*joint, column]
+            shares = []
+            for one in trial:
+                others = [other.cells for other in trial if other is not one]
+                blocks = [
+                    "\x1f".join(row) if row[0] else "" for row in zip(keys, *others, strict=True)
+                ]
+                shares.append(crossing(blocks, one.cells)[2])
+            if min(shares) > HALF:
+                joint = trial
+            else:
+                self.remarks.append(f"`{column.name}` is not compared beside `{joint[0].name}`")
+        return joint
+
+    def _pairs(self, groups: list[InputColumn], pairing: Pairing) -> Choice:
+        keys = keys_of(pairing.columns)
+        groups = self._joint(groups, keys)
+        names = tuple(column.name for column in pairing.columns)
+        # Pairs of one id under several settings are not independent
+        source = names[:1] if len(names) > 1 else self._source(keys)
+        n_blocks, n_both, _ = crossing(keys, groups[0].cells)
+        recipe = self._recipe(groups, pair=names, source=source)
+        return Choice(
+            comparison="pairs",
+            recipe=recipe,
+            groups=tuple(groups),
+            blocks=f"pairs of `{' x '.join(names)}`",
+            n_blocks=n_blocks,
+            n_both=n_both,
+            remarks=tuple(self.remarks),
+        )
+
+    def _source(self, pairs: Sequence[str]) -> tuple[str, ...]:
+        """The column of what pairs were made from: alike in each, and fewer than they are."""
+        if self.roles.sources is not None:
+            return (self.roles.sources.name,)
+        used = self.roles.used - {column.name for column in self.roles.shared}
+        for column in self.table.columns.values():
+            if column.name in used or not (column.called("source") or column in self.roles.shared):
+                continue
+            n_values, n_pairs = len(column.counts), len({*pairs})
+            if 1 < n_values < n_pairs and crossing(pairs, column.cells)[1] == 0:
+                return (column.name,)
+        return ()
+
+    def _masker(self, groups: Sequence[InputColumn]) -> tuple[Masker, tuple[str, ...]]:
+        """What takes groups out of requests, and the columns whose values it takes out."""
+        roles = self.roles
+        names = names_of_groups(self.prompts, groups)
+        masked = [*groups, *(c for c in (*roles.groups, *roles.results) if c not in groups)]
+        masked += [
+            c
+            for c in self.table.columns.values()
+            if roles.ignored.get(c.name) == "numbers" or c.name in self.made
+        ]
+        # Names that stand under every group are what requests are about
+        if roles.name is not None and all(
+            crossing(roles.name.cells, group.cells)[2] < HALF for group in groups[:1]
+        ):
+            masked.append(roles.name)
+        factors = {factor for column in groups for factor in column.factor_names}
+        columns = tuple(dict.fromkeys(column.name for column in masked))
+        return Masker(factors, names), columns
+
+    def _keys(self, masker: Masker, masked: Sequence[str]) -> list[str]:
+        values = self._rows([self.table.columns[name] for name in masked])
+        pairs = zip(self.prompts, values, strict=True)
+        return [masker(prompt, row)[0] if prompt else "" for prompt, row in pairs]
+
+    def _slots(self, groups: Sequence[InputColumn]) -> dict[str, str]:
+        masker, masked = self._masker(groups)
+        return slot_words(self._keys(masker, masked), groups[0].cells)
+
+    def _templates(self, groups: list[InputColumn]) -> Choice | None:
+        if not self.roles.prompts:
+            return None
+        masker, masked = self._masker(groups)
+        keys = self._keys(masker, masked)
+        share = crossing(keys, groups[0].cells)[2]
+        if share <= HALF and (slots := slot_words(keys, groups[0].cells)):
+            masker = Masker(masker.factors, masker.names, slots)
+            keys = self._keys(masker, masked)
+            share = crossing(keys, groups[0].cells)[2]
+            self.remarks.append(
+                f"in the requests {', '.join(map(repr, slots.values()))} stand for the groups"
+            )
+        n_blocks, n_both, share = crossing(keys, groups[0].cells)
+        if share <= HALF or n_blocks == 1:
+            if n_blocks > 1:
+                self.remarks.append(
+                    f"{n_both} of {n_blocks} requests hold two groups, so that groups were asked "
+                    "other things"
+                )
+            return None
+        groups = self._joint(groups, keys)
+        return Choice(
+            comparison="templates",
+            recipe=self._recipe(groups, masker=masker, masked=masked),
+            groups=tuple(groups),
+            blocks=f"requests equal but for {_listed(groups)}",
+            n_blocks=n_blocks,
+            n_both=n_both,
+            remarks=tuple(self.remarks),
+        )
+
+    def _topic(self, groups: list[InputColumn]) -> Choice | None:
+        """A column that crosses groups: occupations, fields; the one of most blocks."""
+        used = self.roles.used - {column.name for column in self.roles.shared}
+        free = [*self.table.settings(used), *self.roles.shared]
+        found = []
+        for column in free:
+            if column.called("counter") or column.called("id") or column.name in self.made:
+                continue
+            n_blocks, n_both, share = crossing(column.cells, groups[0].cells)
+            # Values that hold each group once, and bind no texts, only count
+            several = len(groups[0].counts) * n_blocks < 0.7 * column.counts.total()
+            if share > 0.8 and n_both > 1 and (several or column.called("topic")):
+                found.append((column.called("topic"), n_blocks, column, n_both))
+        if not found:
+            return None
+        _, n_blocks, column, n_both = max(found, key=lambda f: f[:2])
+        groups = self._joint(groups, column.cells)
+        return Choice(
+            comparison="templates",
+            recipe=self._recipe(groups, pair=(column.name,)),
+            groups=tuple(groups),
+            blocks=f"values of `{column.name}`",
+            n_blocks=n_blocks,
+            n_both=n_both,
+            remarks=tuple(self.remarks),
+        )
+
+    def _apart(self, groups: list[InputColumn]) -> Choice:
+        """Groups compared as they are: nothing that both were asked blocks."""
+        groups = self._joint(groups, ["all"] * self.table.n_read)
+        if max(groups[0].counts.values()) < 2:
+            raise OptionError(
+                f"each value of {groups[0].name!r} has one text; groups need several. Name "
+                "another column with --by."
+            )
+        used = self.roles.used
+        clusters = [
+            c.name
+            for c in self.table.columns.values()
+            if c.name not in used and c.called("source") and 0.02 < c.share_distinct < 0.95
+        ]
+        more: dict[str, Any] = {"apart": True}
+        masker, masked = self._masker(groups)
+        n_requests = len({*self._keys(masker, masked)} - {""})
+        if self.roles.sources is not None or clusters:
+            more["source"] = tuple(
+                [self.roles.sources.name] if self.roles.sources else clusters[:1]
+            )
+        elif 1 < n_requests < 0.95 * self.table.n_read:
+            # Answers to one request are no independent texts
+            more["masker"], more["masked"] = masker, masked
+        return Choice(
+            comparison="groups",
+            recipe=self._recipe(groups, **more),
+            groups=tuple(groups),
+            n_blocks=n_requests,
+            remarks=tuple(self.remarks),
+        )
+
+    # Without groups ---------------------------------------------------------------------------
+
+    def _beside_originals(self) -> Choice | None:
+        """Rewritings beside originals: in a column, or texts of people among those of models."""
+        roles, table = self.roles, self.table
+        if roles.reference is not None:
+            n_originals = len(roles.reference.counts)
+            recipe = self._recipe((), reference=roles.reference.name)
+            blocks = f"originals in `{roles.reference.name}`"
+            version = InputColumn("version", ())
+        else:
+            assert roles.model is not None
+            models = roles.model.name
+            human = WORDS["human"]
+            self.add("version", lambda c: ORIGINAL if c[models].casefold() in human else REWRITTEN)
+            version = self.table.columns["version"]
+            free = [c for c in table.columns.values() if c.name not in roles.used]
+            keys = [*roles.prompts, *roles.shared, *free]
+            crossings = [(crossing(c.cells, version.cells), c) for c in keys]
+            links = [(n, n_both, c) for (n, n_both, share), c in crossings if share > 0.5]
+            if not links:
+                return None
+            n_originals, _, link = max(links, key=lambda each: each[1])
+            others = [m for m in roles.model.counts if m.casefold() not in human]
+            recipe = self._recipe((), pair=(link.name,), humans=tuple(others))
+            blocks = f"values of `{link.name}`"
+        recipe = replace(recipe, groups=("version",), made=dict(self.made))
+        return Choice(
+            comparison="originals",
+            recipe=recipe,
+            groups=(version,),
+            blocks=blocks,
+            n_blocks=n_originals,
+            n_both=n_originals,
+            remarks=tuple(self.remarks),
+        )
+
+    def _without_groups(self) -> Choice:
+        """What a registered study asked; groups that requests or names tell; or who occurs."""
+        roles = self.roles
+        if roles.prompts and (study := _study_of(self.prompts)):
+            return Choice(comparison="study", recipe=self._recipe(()), study=study)
+        if roles.prompts and (column := self._in_requests()):
+            self.remarks.append(f"`{column.name}` is what the requests name")
+            return self._of_groups([column])
+        if roles.name is not None and not roles.results:
+            name = roles.name.name
+            self.add("gender of the name", lambda cells: gender_of_name(cells[name]))
+            column = self.table.columns["gender of the name"]
+            if len(column.counts) == 2 and column.counts.total() > HALF * self.table.n_read:
+                self.remarks.append(
+                    f"groups by `{name}`: four of five bearers are women, or men (US census)"
+                )
+                return self._of_groups([column])
+        question = self._slot_question()
+        further = tuple(c.name for c in self.table.settings(roles.used))
+        results = tuple(column.name for column in roles.results)
+        recipe = replace(self._recipe(()), made={}, further=(*results, *further))
+        source = self._source(roles.text.cells)
+        return Choice(
+            comparison="people",
+            study="people",
+            recipe=replace(recipe, source=source),
+            question=question,
+            remarks=tuple(self.remarks),
+        )
+
+    def _in_requests(self) -> InputColumn | None:
+        """A column of the groups that requests name, one each, where templates then compare."""
+        lexicon = group_lexicon()
+        for factor in sorted({name for name, _ in lexicon.values()}):
+            words = {w for w, (name, _) in lexicon.items() if name == factor and len(w) > 1}
+            pattern = re.compile(rf"\b{any_of(words)}\b", re.IGNORECASE)
+            groups = {p: _only_group(p, pattern) for p in dict.fromkeys(self.prompts)}
+            cells = [groups[prompt] for prompt in self.prompts]
+            if len({*cells} - {""}) < 2 or sum(map(bool, cells)) < MOST * len(cells):
+                continue
+            if crossing(self._keys(Masker((factor,)), ()), cells)[2] > HALF:
+                self.add(factor, partial(_named_in, [c.name for c in self.roles.prompts], pattern))
+                return self.table.columns[factor]
+        return None
+
+    def _slot_question(self) -> str:
+        """Whether values of a column stand in one place of requests that are else equal."""
+        for column in self.table.settings(self.roles.used) if self.roles.prompts else ():
+            if column.called("topic") or column.called("counter"):
+                continue
+            keys = self._keys(Masker(), (column.name,))
+            pairs = zip(self.prompts, column.cells, strict=True)
+            named = sum(value.casefold() in prompt.casefold() for prompt, value in pairs)
+            if named >= 0.9 * len(keys) and crossing(keys, column.cells)[2] > HALF:
+                values = ", ".join([*column.counts][:3])
+                return (
+                    f"is `{column.name}` ({values}) the groups to compare, or a topic? Groups: "
+                    f"--by {column.name}"
+                )
+        return ""
+
+
+def _only_group(prompt: str, pattern: re.Pattern[str]) -> str:
+    """The one group of a factor that a request names; "" where it names none, or several."""
+    groups = {group_lexicon()[word.casefold()] for word in pattern.findall(prompt)}
+    return group_label(*min(groups)) if len(groups) == 1 else ""
+
+
+def _named_in(columns: Sequence[str], pattern: re.Pattern[str], cells: Mapping[str, str]) -> str:
+    return _only_group("\n".join(filter(None, (cells[name] for name in columns))), pattern)
+
+
+def _one_to_one(one: InputColumn, two: InputColumn) -> bool:
+    """Whether each value of either column goes with one of the other."""
+    pairs = {pair for pair in zip(one.cells, two.cells, strict=True) if all(pair)}
+    sides = [{pair[side] for pair in pairs} for side in (0, 1)]
+    return len(pairs) == len(sides[0]) == len(sides[1])
+
+
+def _study_of(prompts: Sequence[str]) -> str:
+    """The registered study to whose prompts most texts answer; "" where there is none."""
+    distinct = {*map(plain_prompt, prompts)}
+    for name in registry.names("studies"):
+        texts = {plain_prompt(prompt.text) for prompt in registry.get("studies", name).prompts()}
+        if len(distinct & texts) > 0.5 * len(distinct):
+            return name
+    return ""
+
+
+def _listed(columns: Sequence[InputColumn]) -> str:
+    return ", ".join(column.name for column in columns)

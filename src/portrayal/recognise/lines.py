@@ -1,0 +1,106 @@
+"""Lines: what a table was taken for, in sentences that name every column."""
+
+from pathlib import Path
+
+from portrayal.recognise.choice import Choice
+from portrayal.recognise.columns import InputTable
+from portrayal.recognise.roles import ColumnRoles
+from portrayal.recognise.rows import without_prompt
+from portrayal.shown import counted, one_line
+
+_SHOWN = 4
+
+
+def lines_of(table: InputTable, roles: ColumnRoles, choice: Choice) -> tuple[str, ...]:
+    """Return at most five lines: the texts, the columns, the comparison, what is set aside."""
+    lines = [_texts(table, roles), _columns(roles, choice), _comparison(choice)]
+    lines += [_set_aside(table, roles), _not_said(choice)]
+    return tuple(one_line(line) for line in lines if line)
+
+
+def _texts(table: InputTable, roles: ColumnRoles) -> str:
+    models = len(roles.model.counts) if roles.model else 0
+    by = f", {counted(models, 'model')} in `{roles.model.name}`" if roles.model else ""
+    prompts = " + ".join(f"`{column.name}`" for column in roles.prompts)
+    rest = f"; prompts in {prompts}" if prompts else ""
+    name = Path(table.source.name).name
+    return f"{name}: {counted(table.n_rows, 'text')} in `{roles.text.name}`{by}{rest}."
+
+
+def _columns(roles: ColumnRoles, choice: Choice) -> str:
+    parts = []
+    if choice.comparison == "originals":
+        parts.append(f"each text beside its original ({choice.blocks})")
+    elif choice.groups:
+        groups = [
+            f"`{column.name}` ({' / '.join([*column.counts][:_SHOWN])})" for column in choice.groups
+        ]
+        parts.append(f"{', '.join(groups)} = who was asked about")
+    for column in roles.results:
+        unclear = " (holds a word for unclear)" if column.has_unknown else ""
+        parts.append(f"`{column.name}` = read from the texts{unclear}: a result, not a group")
+    if roles.scores:
+        parts.append(f"scores: {', '.join(f'`{column.name}`' for column in roles.scores)}")
+    if roles.name is not None:
+        parts.append(f"`{roles.name.name}` = names")
+    ignored = [f"`{name}` ({reason})" for name, reason in roles.ignored.items()]
+    if ignored:
+        more = f" and {len(ignored) - _SHOWN} more" if len(ignored) > _SHOWN else ""
+        parts.append(f"ignored: {', '.join(ignored[:_SHOWN])}{more}")
+    return f"Taken as: {'; '.join(parts)}. Change: --by, --column." if parts else ""
+
+
+def _comparison(choice: Choice) -> str:
+    if choice.question:
+        return ""
+    if choice.comparison == "study":
+        sentence = f"the prompts are those of the study {choice.study}"
+    elif choice.comparison == "people":
+        sentence = "who is in the texts; no column says whom they were asked about"
+    elif choice.comparison == "groups":
+        sentence = "between groups as they are; whatever else differs between their requests counts"
+        if choice.n_blocks == 1:
+            sentence = "between groups within one request"
+    else:
+        sentence = f"within {choice.n_blocks:,} {choice.blocks} ({choice.n_both:,} hold both)"
+    remarks = "".join(f"; {remark}" for remark in choice.remarks)
+    return f"Comparison: {sentence}{remarks}."
+
+
+def _set_aside(table: InputTable, roles: ColumnRoles) -> str:
+    prompts = roles.prompts[-1].cells if roles.prompts else ("",) * table.n_read
+    texts = roles.text.cells
+    empty = sum(not text for text in texts)
+    cut = sum(
+        len(without_prompt(text, prompt)) < len(text)
+        for text, prompt in zip(texts, prompts, strict=True)
+        if prompt
+    )
+    parts = [f"{empty:,} empty"] if empty else []
+    parts += [f"{cut:,} began with the prompt, which was cut"] if cut else []
+    if repeated := _repeated(roles):
+        parts.append(repeated)
+    few = f" (of {table.n_read:,} rows looked at)" if table.n_read < table.n_rows else ""
+    return f"Set aside: {'; '.join(parts)}{few}." if parts else ""
+
+
+def _repeated(roles: ColumnRoles) -> str:
+    """The model most of whose texts stand twice, if there is one."""
+    models = roles.model.cells if roles.model else ("",) * len(roles.text.cells)
+    texts: dict[str, list[str]] = {}
+    for model, text in zip(models, roles.text.cells, strict=True):
+        if text:
+            texts.setdefault(model, []).append(text)
+    shares = {model: 1 - len({*own}) / len(own) for model, own in texts.items()}
+    model = max(shares, key=lambda name: shares[name], default="")
+    if not shares or shares[model] < 0.2:
+        return ""
+    return f"{shares[model]:.0%} of the texts{f' of {model}' if model else ''} repeat another one"
+
+
+def _not_said(choice: Choice) -> str:
+    if choice.question or choice.comparison in ("people", "study"):
+        return ""
+    if choice.comparison == "groups":
+        return "Not said: whether it is because of who they are; anything about other requests."
+    return "Not said: why; anything about requests unlike these."
