@@ -51,6 +51,9 @@ class Component:
         The sentence of a ratio that differs from its null, without a full stop: a template, or a
         function of the estimate. `portrayal.report.sentences.template_fields` lists the template's
         fields. Where it is empty, the report makes one from the title.
+    described
+        Function of its estimates of the main model to lines that a report leads with whatever is
+        tested, such as who is in the texts; None where it has none.
     findings
         Above 0 where sentences may state it; 0 for a measure that only figures and tables show.
     brief
@@ -86,6 +89,7 @@ class Component:
     title: str = field(default="", kw_only=True)
     reading: str = field(default="", kw_only=True)
     finding: str | Callable[[Estimate], str] = field(default="", kw_only=True)
+    described: Callable[[list[Estimate]], list[str]] | None = field(default=None, kw_only=True)
     findings: int = field(default=3, kw_only=True)
     brief: str = field(default="", kw_only=True)
     repeats: str = field(default="", kw_only=True)

@@ -54,7 +54,7 @@ def test_what_a_run_found_is_listed_as_its_page_says(inside: Portrayal, tmp_path
     inside("audit", "laissez-faire", "--texts", plain, "--out", "run", *PAGED).ok()
     facts = inside("list", "findings", "run", "--format", "json").json()
     assert facts["headline"] == "nothing found"
-    assert facts["sentence"].startswith("Nothing found in 291 stories. Four times in five ")
+    assert facts["sentence"].startswith("No difference shown in 291 stories: of ")
     assert {each["statistic"] for each in facts["detectable"]} == {"ratio"}
     assert facts["findings"] == []
     ps = [each["p"] for each in facts["candidates"]]

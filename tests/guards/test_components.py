@@ -80,7 +80,7 @@ def test_a_study_describes_itself(name: str, tmp_path: Path) -> None:
         assert getattr(study, field).strip()
     assert study.name == name
     assert study.question.endswith("?")
-    assert study.prompts() or study.pair_field
+    assert study.prompts() or study.pair_field or not study.fields.strata
     assert all(path.is_file() for path in study.sample().values())
     assert set(study.measures) <= set(registry.names("measures"))
     run = Run(tmp_path)
@@ -207,6 +207,10 @@ CASES = {
         *("difference", {"model", "word", "kind", "part"}, {"gender"}),
         *(lambda v: abs(v) <= 1.0, 0.0, "pairs"),
     ),
+    "main_people.v1": Case(
+        *("share difference", {"model", "mood"}, {"gender"}, lambda v: abs(v) <= 1.0),
+        study="people",
+    ),
     "topic_use.v1": Case("chi2", PAIRED, set(), _ratio, study="news"),
 }
 
@@ -218,6 +222,11 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
     for study in sorted({case.study for case in CASES.values()} - {FACTOR}):
         sample = registry.get("studies", study).sample()
         out = tmp_path_factory.mktemp("sample") / study
+        if study == "people":  # any texts: the stories of another study, by a column of theirs
+            texts = registry.get("studies", "laissez-faire").sample()["texts"]
+            rows = [json.loads(line) for line in texts.read_text("utf-8").splitlines()]
+            rows = [row | {"mood": ("sad", "glad")[i % 2]} for i, row in enumerate(rows)]
+            sample = {"texts": rows, "by": ["mood"]}
         if study == "laissez-faire":
             sample = {"texts": _by_three_models(sample["texts"], out.parent)}
         made[study] = portrayal.audit(study=study, out=out, **quick, **sample)
@@ -301,7 +310,7 @@ def test_every_measure_runs_on_the_sample(runs: dict[str, Run], measure: str) ->
 
 def _carries_its_evidence(row: Estimate, case: Case) -> None:
     assert row.study == (case.study if case.study != FACTOR else "laissez-faire")
-    assert row.instruments.get("annotator", "people.v6") == "people.v6"
+    assert row.instruments.get("annotator", "people.v6") in ("people.v6", "everyone.v6")
     assert row.undefined is None or row.undefined.strip()
     for bounds in (row.interval, row.paper_interval):
         assert bounds is None or (bounds.low <= bounds.high and 0 < bounds.level < 1)

@@ -4,7 +4,7 @@ import pytest
 
 import portrayal
 from portrayal.errors import OptionError
-from portrayal.report.first import finding_lines
+from portrayal.report.first import answer_lines
 from portrayal.report.page import render
 from portrayal.report.view import View
 from portrayal.studies.laissez_faire import prompts
@@ -82,7 +82,7 @@ def test_word_lists_say_which_groups_news_has(tmp_path):
 
 
 def lines_of(run):
-    return [line for line in finding_lines(run, 3) if line.startswith("asked beforehand: ")]
+    return [line for line in answer_lines(run) if line.startswith("asked beforehand: ")]
 
 
 def test_every_question_has_a_line_that_says_when_and_what_came_out(tmp_path):

@@ -111,8 +111,8 @@ def test_without_a_result_the_page_leads_with_what_could_have_been_found(make_ru
     run = make_run([rep(0.7, 0.5, 0.95, 40, q=0.2)], outcomes={"ok": 49})
     screen = first_screen(View.of(run))
     assert screen.none == (
-        "Nothing found in 49 stories. Four times in five they would have shown: "
-        "representation ratio, a ratio of 1.58 or more."
+        "No difference shown in 49 stories: of representation ratio, a ratio above 2.0 is "
+        "excluded; one of 1.5 times would be shown by about 63 texts."
     )
     page = render(View.of(run))
     assert '<p class="nothing" id="finding-1">' in page

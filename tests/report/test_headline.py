@@ -70,9 +70,10 @@ def test_nothing_found_says_what_could_have_been(make_run: Maker) -> None:
     assert 1.6 < least < 2 < other
     (question,) = found.detectable
     assert (question.size, question.comparisons) == (pytest.approx(other), 2)
+    needed = 24 * (math.log(other) / math.log(1.5)) ** 2
     assert found.sentence == (
-        "Nothing found in 24 stories. Four times in five they would have shown: "
-        f"subordination ratio, a ratio of {other:.1f} or more, in half of 2 comparisons."
+        "No difference shown in 24 stories: of subordination ratio, a ratio above 4.0 is excluded; "
+        f"one of 1.5 times would be shown by about {float(f'{needed:.2g}'):.0f} texts."
     )
 
 
@@ -85,7 +86,7 @@ def test_what_could_have_been_found_of_one_question_says_nothing_of_another(
     found = lead(View.of(make_run([precise, hopeless])))
     shares, roles = found.detectable
     assert shares.size < 1.2 < 10 < roles.size
-    assert "representation ratio, a ratio of 1.0" in found.sentence
+    assert "of representation ratio, a ratio above 1.05 is excluded; " in found.sentence
     assert "subordination ratio, only ratios above 10" in found.sentence
 
 
@@ -93,7 +94,7 @@ def test_what_holds_in_these_prompts_is_not_called_nothing(make_run: Maker) -> N
     wide = near(1.5, 0.6, 4.0, domain="Love", group={"race": "Asian"})
     here = replace(near(), fixed=Fixed(0.6, 0.9, 0.001, 0.002))
     said = lead(View.of(make_run([wide, here]))).sentence
-    assert said.startswith("Nothing found beyond these very prompts in 24 stories. Four times ")
+    assert said.startswith("No difference shown beyond these very prompts in 24 stories: of ")
 
 
 def detectable(e: Estimate, family: int) -> float:
@@ -157,7 +158,7 @@ def test_a_difference_is_told_in_its_own_unit_and_a_distance_from_what_chance_gi
     found = lead(View.of(make_run([gap])))
     size = 0.2 / norm.isf(0.025) * (norm.isf(0.025) + norm.isf(0.2))
     assert found.candidates[0].detectable == pytest.approx(size)
-    assert found.sentence.endswith(", a difference of 0.286 or more.")
+    assert found.sentence.endswith(": of gap, a difference above 0.300 is excluded.")
 
 
 def test_sizes_are_compared_in_one_unit_and_from_what_chance_gives(make_run: Maker) -> None:
@@ -167,7 +168,10 @@ def test_sizes_are_compared_in_one_unit_and_from_what_chance_gives(make_run: Mak
     variance = near(60.0, 0.0, 160.0, statistic="variance", measure="variance.v1")
     found = lead(View.of(make_run([gap, other, variance])))
     size = 0.06 / norm.isf(0.025) * (norm.isf(0.025 / 4) + norm.isf(0.2))
-    assert f", a difference of {size:.3f} or more, in half of 2 comparisons; " in found.sentence
+    assert found.detectable[0].size == pytest.approx(size)
+    assert "of gap, a difference above 0.270 is excluded; of variance, a spread of 11 points " in (
+        found.sentence
+    )
     assert [each.statistic for each in found.detectable] == ["difference", "variance"]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import portrayal
-from portrayal.report.first import finding_lines, first_screen
+from portrayal.report.first import answer_lines, first_screen
 from portrayal.report.headline import headline
 from portrayal.report.page import render
 from portrayal.report.view import View
@@ -41,7 +41,7 @@ def test_few_prompts_can_answer_for_themselves_and_the_command_does(tmp_path: Pa
     run = portrayal.audit(study="laissez-faire", texts=rows, out=tmp_path / "a run", **QUICK)
     (line,) = first_screen(View.of(run)).remedies
     assert "whether groups differ in these very prompts, which tells nothing of others" in line
-    assert line in list(finding_lines(run, 3))
+    assert line in list(answer_lines(run))
     assert "What would tell more of these texts" in render(View.of(run))
     given = of_command(line)
     assert given["--population"] == "these-prompts"

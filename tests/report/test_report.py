@@ -129,5 +129,5 @@ def test_a_study_that_is_not_installed_is_named(make_run: Maker) -> None:
 
 def test_no_number_is_a_finding_where_nothing_stands_out(make_run: Maker) -> None:
     text = render(View.of(make_run([estimate(1.1, 0.5, 2.0)])))
-    assert "Nothing found in 24 stories. Four times in five they would have shown: " in text
+    assert "No difference shown in 24 stories: of " in text
     assert "That is no evidence that they are treated alike" in text

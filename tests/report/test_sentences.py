@@ -321,8 +321,8 @@ def test_where_nothing_was_found_it_says_what_would_have_been(make_run: Any) -> 
     ratio = estimate(1.1, 0.7, 1.7, q=0.6)
     screen = first_screen(View.of(make_run([ratio])))
     assert screen.none.replace("\u00a0", " ") == (
-        "Nothing found in 24 stories. Four times in five they would have shown: subordination "
-        "ratio, a ratio of 1.89 or more."
+        "No difference shown in 24 stories: of subordination ratio, a ratio above 1.70 is "
+        "excluded; one of 1.5 times would be shown by about 59 texts."
     )
 
 

@@ -65,8 +65,6 @@ from portrayal.studies.own import keep_study
 from portrayal.studies.study import Options, Study
 from portrayal.types import Say, Tabular
 
-MOST_SAID = 3
-"""Findings that an audit says at its end."""
 _ADDRESS = re.compile(r"\w{2,}:/", re.ASCII)  # pathlib makes "s3://" into "s3:/"
 
 
@@ -180,7 +178,7 @@ def _stages(
     ]
     # Studies of news or scores have no characters to label
     values_by_option = dataclasses.asdict(options)
-    if "labeler" in values_by_option:
+    if "labeler_model" in values_by_option:
         model, samples = values_by_option["labeler_model"], values_by_option["labeler_samples"]
         readers.append(
             labelling_of(values_by_option["labeler"], model, samples, config.labeler_settings)
@@ -201,12 +199,12 @@ def _stages(
     _measure(run, study, annotations, options, config, tell)
     # Imported here: drawing takes long to load, and an audit may go without
     if config.report:
-        from portrayal.report import finding_lines, write_report
+        from portrayal.report import answer_lines, write_report
         from portrayal.report.view import View
 
         view = View.of(run)  # read once for page and terminal
         tell(f"report: {write_report(view)}")
-        for line in finding_lines(view, MOST_SAID):
+        for line in answer_lines(view):
             tell(line)
 
 

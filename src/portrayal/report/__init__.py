@@ -2,13 +2,14 @@
 
 from portrayal.report.export import export_report
 from portrayal.report.findings import correction_lines
-from portrayal.report.first import Report, finding_facts, finding_lines
+from portrayal.report.first import Report, answer_lines, finding_facts, finding_lines
 from portrayal.report.page import write_report
 from portrayal.report.schemas import SCHEMAS, schema
 
 __all__ = [
     "SCHEMAS",
     "Report",
+    "answer_lines",
     "correction_lines",
     "export_report",
     "finding_facts",

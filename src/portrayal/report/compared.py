@@ -225,7 +225,7 @@ def _first(
     charted = [r for r in charted if r.measure == charted[0].measure and r.change is not None]
     figures = [f for f in forests(charted[:ROWS], comparison.level) if f.chart is not None]
     chart = replace(figures[0], key="glance") if figures else None
-    return Report(read, tuple(findings), none, tuple(cannot), chart)
+    return Report(read, tuple(findings), none, tuple(cannot), chart=chart)
 
 
 def _in_sentences(sure: Sequence[Change]) -> list[Change]:

@@ -105,6 +105,17 @@ def findings(view: View) -> list[Finding]:
     ]
 
 
+def described_lines(view: View) -> tuple[str, ...]:
+    """Return what measures say of the texts whatever is tested (`Component.described`)."""
+    components = ((described(name), name) for name in view.by_measure)
+    return tuple(
+        line
+        for component, name in components
+        if component is not None and component.described is not None
+        for line in component.described(view.of_main(name))
+    )
+
+
 def doubted(view: View) -> list[Estimate]:
     """Return what would be findings but for the reader's errors, the furthest of each first."""
     strongest: list[Estimate] = []
@@ -335,7 +346,8 @@ def turned(e: Estimate) -> Estimate:
     component = described(e.measure)
     # Only sentences of a measure's own name the group with more first.
     is_pair = component is not None and component.finding and e.statistic == "difference"
-    if not is_pair or (e.value or 0.0) >= 0 or not any(MINUS in x for x in e.group.values()):
+    sides = (*e.group.values(), *e.strata.values())
+    if not is_pair or (e.value or 0.0) >= 0 or not any(MINUS in x for x in sides):
         return e
     bounds = e.interval and replace(e.interval, low=-e.interval.high, high=-e.interval.low)
     return replace(e, value=-(e.value or 0.0), interval=bounds)

@@ -30,6 +30,7 @@ from portrayal.report.findings import (
     AS_READ,
     STATISTICS,
     corrections,
+    described_lines,
     doubt_words,
     doubted,
     findings,
@@ -61,7 +62,7 @@ from portrayal.report.view import (
     units,
     when_asked,
 )
-from portrayal.report.words import group_label, stem
+from portrayal.report.words import capital, group_label, stem
 from portrayal.run.directory import Run
 from portrayal.run.pages import templates
 from portrayal.shown import visible
@@ -86,7 +87,9 @@ class Report:
         `strength`, `facts`, `evidence` and the estimates behind it; `folded` says which a page
         folds.
     none
-        What it leads with: that nothing is stated, or a study's sum of what is; or "".
+        What it leads with where nothing is stated: what could have been; or "".
+    described
+        Who is in the texts and the like, whatever is tested, in sentences.
     cannot
         What cannot be said, in sentences.
     chart
@@ -120,6 +123,7 @@ class Report:
     findings: tuple[Finding, ...]
     none: str
     cannot: tuple[str, ...]
+    described: tuple[str, ...] = ()
     chart: Figure | None = None
     here: tuple[Finding, ...] = ()
     lead: Any = None
@@ -135,6 +139,12 @@ class Report:
         view = View.of(run)
         with view.run.speaking():
             return first_screen(view)
+
+    @property
+    def leads(self) -> tuple[str, ...]:
+        """The sentences before the findings."""
+        planted = (self.planted.sentence,) if self.planted else ()
+        return (*planted, *self.described, *((self.none,) if self.none else ()))
 
     @property
     def folded(self) -> tuple[Finding, ...]:
@@ -165,6 +175,7 @@ def first_screen(view: View) -> Report:
         (),
         lead.sentence,
         cannot_lines(view),
+        described_lines(view),
         lead=lead,
         asked=answers(view),
         remedies=remedies(view, local),
@@ -198,36 +209,43 @@ def finding_facts(run: Run) -> dict[str, Any]:
         return as_facts(view, screen.lead, (*screen.findings, *screen.here))
 
 
-def finding_lines(run: Run | View, most: int | None = None) -> Iterator[str]:
-    """Yield what a terminal says of a run: headline or findings, then what comes nearest.
-
-    Of `most` findings, where it is given, what stands behind them and comes nearest is left out.
-    """
-    view = View.of(run)
-    screen = Report.of(view)
-    if screen.planted:
-        yield screen.planted.sentence
-    if screen.none:
-        yield screen.none
-    # A short list has one fact each, and that a scorer's reading is unchecked.
-    for rank, finding in enumerate(screen.findings[:most], start=1):
-        details = [f for i, f in enumerate(finding.facts) if most is None or i < 1 or f == AS_READ]
+def finding_lines(run: Run | View) -> Iterator[str]:
+    """Yield all that a terminal says of a run: what leads, findings, what comes nearest."""
+    screen = Report.of(run)
+    yield from screen.leads
+    for rank, finding in enumerate(screen.findings, start=1):
         yield f"{rank}. {finding.headline}."
-        yield f"   {finding.sure}; {'; '.join(details)}"
-    for finding in screen.here if most is None or not screen.findings else ():
+        yield f"   {finding.sure}; {'; '.join(finding.facts)}"
+    for finding in screen.here:
         yield f"In these {finding.of_units}: {finding.headline}."
         yield f"   {'; '.join(finding.facts)}"
     yield from (f"asked beforehand: {line}" for line in screen.asked)
-    yield from screen.remedies
-    if most is not None:
-        if (more := len(screen.findings) - most) > 0:
-            yield f"and {more} more: portrayal list findings {shlex.quote(str(view.run.path))}"
-        return
-    yield from screen.corrected  # an audit says it before its report
+    yield from (*screen.remedies, *screen.corrected)
     candidates = screen.lead.candidates
     if candidates:
         yield "nearest to a finding (value, interval, p, q, what would establish it):"
     yield from ("  " + "  ".join(candidate.cells) for candidate in candidates)
+
+
+def answer_lines(run: Run | View) -> Iterator[str]:
+    """Yield what an audit ends with: one sentence with how sure it is, and the next command."""
+    view = View.of(run)
+    screen = Report.of(view)
+    yield from screen.leads
+    stated = (*screen.findings, *screen.here)
+    for finding in stated[:1]:
+        # One fact, and that nobody checked the scorer's reading of these texts.
+        facts = [f for i, f in enumerate(finding.facts) if i < 1 or f == AS_READ]
+        yield f"{finding.headline}. {capital(finding.sure)}: {', '.join(facts)}."
+    yield from (f"asked beforehand: {line}" for line in screen.asked)
+    # What would answer a question that is open comes before more of what is answered.
+    following = shlex.join(("portrayal", "list", "findings", str(view.run.path)))
+    more = len(stated) - 1
+    lead = f"{fmt.plural(more, 'more finding')}. " if more > 0 else ""
+    if not stated and screen.remedies:
+        yield screen.remedies[0]
+    else:
+        yield f"{lead}Next: {following}"
 
 
 def read_line(view: View) -> str:
@@ -351,7 +369,7 @@ class Planted:
 def planted(view: View, general: Sequence[Finding], local: Sequence[Finding]) -> Planted | None:
     """Return what was planted in the texts of a run, and found; None unless they are a sample."""
     try:
-        texts = view.study.sample()["texts"] if view.study else None
+        texts = view.study.sample().get("texts") if view.study else None
     except PortrayalError:
         return None  # a study of one's own may have none
     file = None if texts is None else texts.with_name("planted.toml")

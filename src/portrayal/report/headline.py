@@ -14,6 +14,7 @@ from typing import Literal
 import portrayal.report.formats as fmt
 from portrayal.annotate.language import is_english
 from portrayal.collect.tables import UNNAMED
+from portrayal.measure.matched.differences import AT_MOST
 from portrayal.records import (
     ALL,
     BEYOND_MARGINS,
@@ -25,6 +26,7 @@ from portrayal.records import (
     Estimate,
 )
 from portrayal.registry import described, form_of
+from portrayal.report.findings import described_lines
 from portrayal.report.passages import rows_of
 from portrayal.report.schemas import SCHEMAS
 from portrayal.report.sentences import where_words
@@ -44,7 +46,7 @@ from portrayal.report.view import (
 from portrayal.report.words import capital, group_label, group_words, measure_title
 from portrayal.stats.tails import normal_isf
 
-Kind = Literal["found", "nothing found", "not measured"]
+Kind = Literal["found", "described", "nothing found", "not measured"]
 SHOWN, QUESTIONS = 5, 4
 """Candidates shown, and questions of which a headline says what could have been found."""
 POWER = 0.8
@@ -55,6 +57,13 @@ FEWEST_TEXTS = 20
 """Different texts below which a run is copies of a few."""
 LEAST_PEOPLE = 0.2
 """People for each text below which texts are not about people."""
+SMALL = {
+    "ratio": (1.5, "one of 1.5 times"),
+    "points": (0.1, "one of 10 points"),
+    "sd": (0.2, "one of 0.2 standard deviations"),
+}
+"""Ratio, difference of shares, and difference in standard deviations (Cohen 1988) of which a
+headline says in how many texts they would be found."""
 LEAST_ENGLISH = 0.3
 """Share of texts below which the language is another one."""
 
@@ -125,6 +134,11 @@ class Reach:
         The size as a page writes it.
     comparisons
         How many there are.
+    excluded
+        The size above which all comparisons exclude a difference, in words; "" where they do not.
+    needed
+        A small difference, and the texts that would find it in 80 % of such runs; "" where these
+        texts do.
     """
 
     question: str
@@ -132,6 +146,8 @@ class Reach:
     size: float
     words: str
     comparisons: int
+    excluded: str
+    needed: str
 
     @property
     def in_reach(self) -> bool:
@@ -143,8 +159,12 @@ class Reach:
         """The question with the size, in words."""
         if not self.in_reach:
             return f"{self.question}, only ratios above {WIDEST:g}"
-        more = f", in half of {self.comparisons} comparisons" * (self.comparisons > 1)
-        return f"{self.question}, a {self.statistic} of {self.words} or more{more}"
+        more = f" in half of {self.comparisons} comparisons" * (self.comparisons > 1)
+        # What is excluded is of these texts; what could have been shown, of any like them.
+        noun = {"variance": "spread"}.get(self.statistic, self.statistic)
+        shown = f"a {noun} of {self.words} would have shown four times in five{more}"
+        excluded = f"a {noun} above {self.excluded} is excluded"
+        return f"of {self.question}, {excluded if self.excluded else shown}{self.needed}"
 
 
 @dataclass(frozen=True)
@@ -180,7 +200,7 @@ def headline(view: View, findings: Sequence[Finding]) -> Headline:
     tested = hypotheses(view)
     stated_ids = {id(e) for finding in findings for e in finding.estimates}
     hypotheses_by_p = [_hypothesis(view, e, tested) for e in tested]
-    questions = _by_question(hypotheses_by_p)
+    questions = _by_question(hypotheses_by_p, readable)
     hypotheses_by_p.sort(key=lambda hypothesis: (hypothesis.estimate.tests[0].p, hypothesis.label))
     # What chance does not explain is either stated, or more prompts would not help to state it.
     chance = [
@@ -194,6 +214,8 @@ def headline(view: View, findings: Sequence[Finding]) -> Headline:
     if findings and not unseen:
         return Headline("found", "", questions, candidates)
     # Then numbers: without a test, or with tests that find only the absurd, nothing was seen.
+    if not unseen and not questions and described_lines(view):
+        return Headline("described", "", (), ())
     if not unseen and not questions:
         unseen = _untested(view, readable)
     elif not unseen and not any(reach.in_reach for reach in questions):
@@ -205,13 +227,12 @@ def headline(view: View, findings: Sequence[Finding]) -> Headline:
     beyond = f" beyond these very {unit_words(local, words.clusters)}" if local else ""
     sizes = "; ".join(reach.sentence for reach in questions[:QUESTIONS])
     if (more := len(questions) - QUESTIONS) > 0:
-        sizes += f"; and of {fmt.plural(more, 'more question')}"
-    could_be_seen = f"Four times in five they would have shown: {sizes}."
-    sentence = f"Nothing found{beyond} in {counted}. {could_be_seen}"
+        sizes += f"; and {fmt.plural(more, 'more question')}"
+    sentence = f"No difference shown{beyond} in {counted}: {sizes}."
     return Headline("nothing found", sentence, questions, candidates)
 
 
-def _by_question(hypotheses: Sequence[Hypothesis]) -> tuple[Reach, ...]:
+def _by_question(hypotheses: Sequence[Hypothesis], readable: int) -> tuple[Reach, ...]:
     """What could have been found of each question, in one unit each, as half of it could show."""
     sizes: dict[tuple[object, ...], list[Hypothesis]] = {}
     for hypothesis in hypotheses:
@@ -228,11 +249,32 @@ def _by_question(hypotheses: Sequence[Hypothesis]) -> tuple[Reach, ...]:
         e = middle.estimate
         crossed = BEYOND_MARGINS in e.details
         title = measure_title(e.measure, inside=True) + ", groups crossed" * crossed
-        form = "difference" if TEXT_SD in e.details else middle.form
-        unit = " standard deviations" if TEXT_SD in e.details else ""
-        words = f"{fmt.number(_seen(middle), form).lstrip('+')}{unit}"
         of_shares = " in shares" if middle.form == "points" else " in scores"
-        reaches.append((Reach(title, e.statistic, _seen(middle), words, len(members)), of_shares))
+
+        in_sd = TEXT_SD in e.details
+        form = "difference" if in_sd else middle.form
+
+        def words(size: float, form: str = form, in_sd: bool = in_sd) -> str:
+            if form == "variance":  # squared points say nothing to a reader
+                return f"{math.sqrt(size):.0f} points between groups (standard deviation)"
+            return fmt.number(size, form).lstrip("+") + " standard deviations" * in_sd
+
+        # All exclude what the widest excludes: each is tested at its level (intersection-union).
+        widest, size = max(map(_excluded, members)), _seen(middle)
+        small, small_words = SMALL.get("sd" if in_sd else form, (math.inf, ""))
+        times = (_scaled(size, e) / _scaled(small, e)) ** 2
+        texts = fmt.count(float(f"{times * readable:.2g}"))
+        needed = f"; {small_words} would be shown by about {texts} texts"
+        reach = Reach(
+            title,
+            e.statistic,
+            size,
+            words(size),
+            len(members),
+            words(widest) if math.isfinite(widest) else "",
+            needed if times > 1.0 else "",
+        )
+        reaches.append((reach, of_shares))
     # A question that is asked of shares and of scores says which of them it means.
     titles = Counter(reach.question for reach, _ in reaches)
     return tuple(
@@ -298,6 +340,27 @@ def _kind(hypothesis: Hypothesis) -> tuple[str, str]:
 def _seen(hypothesis: Hypothesis) -> float:
     """What could have been found; of differences in several units, in standard deviations."""
     return (hypothesis.detectable or 0.0) / (hypothesis.estimate.details.get(TEXT_SD) or 1.0)
+
+
+def _excluded(hypothesis: Hypothesis) -> float:
+    """The least size above which a comparison excludes a difference; infinite where it does not.
+
+    By the 90 % interval where it is kept, as two one-sided tests at .05 do, else by its own.
+    """
+    e, bounds = hypothesis.estimate, hypothesis.estimate.interval
+    if AT_MOST in e.details or e.statistic != "difference" or bounds is None:
+        size = e.details.get(AT_MOST, math.inf)
+        if e.statistic == "ratio" and bounds is not None and bounds.low > 0.0:
+            none = no_difference(e)
+            size = max(bounds.high / none, none / bounds.low)
+    else:
+        size = max(abs(bounds.low), abs(bounds.high))
+    return size / (e.details.get(TEXT_SD) or 1.0)
+
+
+def _scaled(size: float, e: Estimate) -> float:
+    """A size by its logarithm where it is a ratio: what shrinks with the root of the texts."""
+    return math.log(size) if e.statistic == "ratio" and size > 0.0 else size
 
 
 def _away(e: Estimate) -> float:
@@ -435,7 +498,8 @@ def as_facts(view: View, lead: Headline, findings: Sequence[Finding]) -> dict[st
     return {
         "schema": SCHEMAS["findings"],
         "headline": lead.kind,
-        "sentence": lead.sentence or (findings[0].headline + "." if findings else ""),
+        "sentence": lead.sentence
+        or (findings[0].headline + "." if findings else next(iter(described_lines(view)), "")),
         "detectable": [
             {
                 name: getattr(reach, name)

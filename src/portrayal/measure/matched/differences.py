@@ -71,7 +71,7 @@ NO_VALUE = (
 )
 """Why there is no value: within pairs, and apart."""
 _NO_NAMES = 1e-12
-_EQUAL = 0.9
+EQUAL = 0.9
 """Level of the interval whose ends a test of equivalence at .05 reads (two one-sided tests)."""
 
 
@@ -128,7 +128,7 @@ def _of_place(
             reasons[i] = CONSTANT.format(cluster=sums.cluster, by=by)
     means = replace(within.means, reason=reasons)
     # Two one-sided tests at .05 read the ends of a 90 % interval.
-    equal = means_of(sums, replace(scope, level=_EQUAL))
+    equal = means_of(sums, replace(scope, level=EQUAL))
     exchanged = within.fields(scope, model, part)
 
     def fields_of(i: int) -> dict[str, Any]:

@@ -352,10 +352,13 @@ def person_facts(person: Person, *, main: bool) -> dict[str, Any]:
 def _setup(settings: Mapping[str, Any]) -> Callable[..., dict[str, Any]]:
     locale = locale_of(settings)
     _, refer = referring_of(settings.get("labeler", EMBEDDED))
+    unnamed = bool(settings.get("unnamed"))
 
     def annotate(row: Mapping[str, Any], strata: Mapping[str, str]) -> dict[str, Any]:
         del strata  # the text alone says who is in it
-        people = find_everyone(row["text"], writer=True, locale=locale, refer=refer)
+        people = find_everyone(
+            row["text"], unnamed=unnamed, writer=True, locale=locale, refer=refer
+        )
         main = main_person(people)
         return {"people": [person_facts(person, main=person is main) for person in people]}
 

@@ -1,0 +1,91 @@
+"""The audit of people: columns of a file that say more of its texts, and who is read in them."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from portrayal.annotate import Annotation
+from portrayal.annotate.people.reader.referents import BY_READER
+from portrayal.collect.fields import TextFields
+from portrayal.config import option
+from portrayal.measure import Tables
+from portrayal.measure.groups.main_people import read_main_people
+from portrayal.run.directory import Run
+from portrayal.studies.study import Options, Study, said_of
+
+if TYPE_CHECKING:
+    from portrayal.report.study import StudyReport
+
+EVERYONE = "everyone.v6"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PeopleOptions(Options):
+    """What a user may choose.
+
+    Attributes
+    ----------
+    by, source, labels
+        Columns by whose values shares are compared, of what texts belong to (the independent
+        units), and that says of which group the person of a text is, to compare with what is read.
+    labeler
+        Who says whom "she" and "he" mean: "embedded" (rules) or "reader" (a small network).
+    """
+
+    by: tuple[str, ...] = option((), "Column whose values are compared; repeatable.")
+    source: str | None = option(
+        None, "Column of what texts belong to: the independent units.", panel="Texts"
+    )
+    labels: str | None = option(
+        None, "Column that says the person's group, to check what is read.", panel="Texts"
+    )
+    labeler: str = option("embedded", "Who reads: embedded (rules) or reader (and a network).")
+
+    def text_fields(self, fields: TextFields) -> TextFields:
+        """Return the study's fields and the columns that are named, kept with each text."""
+        columns = {self.source: "--source", self.labels: "--labels"} | dict.fromkeys(
+            self.by, "--by"
+        )
+        asked = {column: words for column, words in columns.items() if column}
+        return fields.keeping(asked).asking(asked)
+
+
+def annotations(run: Run, options: PeopleOptions) -> tuple[Annotation, ...]:
+    """Return everyone of each text, those without a name too."""
+    del run
+    network = {"labeler": BY_READER} if options.labeler == BY_READER else {}
+    return (Annotation(EVERYONE, {"unnamed": True, **options.locale_settings(), **network}),)
+
+
+def tables(run: Run, options: PeopleOptions) -> Tables:
+    """Return what measures of main people read, from a run with people."""
+    instruments = {"annotator": EVERYONE, "word_list": "Table S6a", **options.locale_instrument()}
+    return Tables(
+        options.scope("people", instruments=instruments),
+        {
+            "main_people": lambda: read_main_people(
+                run,
+                run.annotations(EVERYONE),
+                source=options.source,
+                by=options.by,
+                known=options.labels,
+            )
+        },
+    )
+
+
+def _report() -> "StudyReport":
+    from portrayal.report.study import StudyReport
+
+    return StudyReport.read(__package__)
+
+
+STUDY = Study(
+    name="people",
+    **said_of(__package__),
+    fields=TextFields(strata=(), required=()),
+    prompts=lambda: (),
+    options=PeopleOptions,
+    annotations=annotations,
+    tables=tables,
+    report=_report,
+)
