@@ -19,7 +19,7 @@ from typing import Any, Literal, cast
 from portrayal.errors import PluginError, PortrayalError, UnknownNameError
 from portrayal.records import Estimate
 
-Kind = Literal["studies", "measures", "annotators", "prompts", "providers", "readers", "views"]
+Kind = Literal["studies", "measures", "annotators", "prompts", "providers", "views"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,6 @@ ORDER = (
     "testing",
     "report",
     "studies",
-    "inspect",
     "pipeline",
     "cli",
     "__main__",

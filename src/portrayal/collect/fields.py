@@ -6,6 +6,7 @@ import tomllib
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 
 from portrayal.errors import DataError, OptionError
@@ -303,6 +304,16 @@ def _keys_of(name: str, aliases: Mapping[str, Iterable[str]]) -> dict[str, None]
     """What a field may be called, as `_key` writes it; plurals too."""
     words = (name, *_SYNONYMS.get(name, "").split(), *aliases.get(name, ()))
     return dict.fromkeys(form for word in words for form in (_key(word), _key(word) + "s"))
+
+
+@lru_cache(maxsize=2**14)  # names of columns come from files
+def is_called(column: str, field: str) -> bool:
+    """Return whether a column has a name that a field goes by.
+
+    >>> is_called("Model response", "text"), is_called("score", "text")
+    (True, False)
+    """
+    return _key(column) in _keys_of(field, {})
 
 
 def renamed_in(

@@ -7,10 +7,10 @@ import gzip
 import hashlib
 import io
 import json
-import logging
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -22,25 +22,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
-from functools import partial
-from itertools import islice
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-import portrayal.registry as registry
+from portrayal.collect.fields import is_called
+from portrayal.collect.logs import items_of, log, table_of
 from portrayal.errors import DataError, OptionError, PortrayalError
 from portrayal.types import Tabular
 
 Row = Mapping[str, Any]
 
 _FORMATS = (
-    ".csv, .tsv, .txt, .jsonl, .ndjson, .json, .parquet, .xlsx, .xls, .ods (also .gz), .zip with "
-    "one of these"
+    ".csv, .tsv, .txt, .jsonl, .ndjson, .json, .parquet, .xlsx, .xls, .ods, .eval (also .gz), "
+    ".zip with one of these"
 )
-log = logging.getLogger("portrayal.files")
-"""Says how a file was read where its name does not tell; the command line prints it."""
 _BROKEN_ZIP = (gzip.BadGzipFile, EOFError, zlib.error)
-_HEAD = 5_000  # JSON rows read ahead to learn the column names
 LONGEST = 2**26  # characters of a line, of a field over several lines, or of a cell
 _PEEK = 2048
 _AT_ONCE = 2**26  # bytes of texts that are written out at once
@@ -78,9 +75,9 @@ def open_source(texts: Tabular) -> TextSource:
     ----------
     texts
         Path of a CSV, TSV, JSON lines, JSON, Parquet or Excel file (CSV and JSON also gzipped) or
-        of a folder of such files with the same columns, a log of Inspect AI or a folder of logs, a
-        DataFrame or anything else that speaks the Arrow stream protocol, or an iterable of
-        mappings.
+        of a folder of such files with the same columns, a log of a known tool
+        (`portrayal.collect.logs`), a DataFrame or anything else that speaks the Arrow stream
+        protocol, or an iterable of mappings.
 
     Raises
     ------
@@ -97,8 +94,8 @@ def open_source(texts: Tabular) -> TextSource:
         if not items:
             raise DataError("there are no texts: the list of rows is empty.")
         digest = hashlib.blake2b(repr(items).encode(), digest_size=16).hexdigest()
-        columns = dict.fromkeys(name for item in items for name in item)
-        return TextSource("the rows", digest, tuple(columns), lambda: iter(items))
+        columns, rows = table_of(lambda: iter(items), "the rows", nested=True, head=len(items))
+        return TextSource("the rows", digest, columns, rows)
     raise DataError(
         f"texts must be a path, a DataFrame or rows; got {type(texts).__name__}. "
         f"Files may be {_FORMATS}."
@@ -112,15 +109,6 @@ def _of_path(path: Path) -> TextSource:
             return _copied(pipe, path.name, path)
     if path.suffix.casefold() == ".zip" and path.is_file():
         return _unzipped(path)
-    is_log = path.suffix.casefold() == LOGS
-    if path.is_dir():
-        is_log = any(path.rglob(f"*{LOGS}"))
-    elif path.suffix.casefold() == ".json" and path.is_file():
-        with path.open("rb") as stream:
-            is_log = _LOG_OPENING.match(stream.read(_PEEK)) is not None
-    if is_log:
-        read: Callable[[Path], TextSource] = registry.get("readers", LOGS)
-        return read(path)
     return _folder(path) if path.is_dir() else _file(path)
 
 
@@ -179,11 +167,6 @@ def _unzipped(path: Path) -> TextSource:
         raise DataError(f"{path}: not a readable archive ({error}). Unpack it yourself.") from error
 
 
-LOGS = ".eval"
-"""Ending of logs of Inspect AI, which may also be JSON; the reader of that name reads both."""
-_LOG_OPENING = re.compile(rb'\s*\{\s*"version":\s*\d+,\s*"status":')
-
-
 def _file(path: Path) -> TextSource:
     if not path.is_file():
         raise DataError(f"{path}: there is no such file.")
@@ -204,8 +187,8 @@ def _file(path: Path) -> TextSource:
         rows = partial(_json, path, zipped)
     else:
         rows = partial(_csv, path, zipped, *_written(path, zipped, "," if kind == ".csv" else "\t"))
-    # Rows of JSON may each have other names; the first thousands tell them all but surely
-    columns = dict.fromkeys(name for row in islice(rows(), _HEAD) for name in row if name.strip())
+    is_json = kind in (".jsonl", ".ndjson", ".json")
+    columns, rows = table_of(rows, str(path), nested=is_json)
     if not columns:
         raise DataError(f"{path}: no rows were found after the header.")
     with path.open("rb") as stream:
@@ -224,7 +207,7 @@ def _file(path: Path) -> TextSource:
                 "to it, or name a copy."
             )
 
-    return TextSource(str(path), digest, tuple(columns), unchanged)
+    return TextSource(str(path), digest, columns, unchanged)
 
 
 def _moment(path: Path) -> tuple[int, int, int] | None:
@@ -238,26 +221,45 @@ def _moment(path: Path) -> tuple[int, int, int] | None:
 
 def _folder(path: Path) -> TextSource:
     kinds = tuple(sorted(_KINDS - {".txt"}))
-    names = sorted(
-        f for f in path.iterdir() if f.name.removesuffix(".gz").casefold().endswith(kinds)
-    )
+    are_logs = any(path.rglob(f"*{LOG}"))
+    files = path.rglob("*") if are_logs else path.iterdir()
+    names = sorted(f for f in files if f.name.removesuffix(".gz").casefold().endswith(kinds))
     if not names:
         raise DataError(f"{path}: the folder holds no file of texts; expected {_FORMATS}.")
-    sources = [_file(name) for name in names]
+    sources = [_file(name) for name in (_newest(names) if are_logs else names)]
     for source in sources[1:]:
         # Else one file's answers could be read from a column that the others do not have
-        if set(source.columns) != set(sources[0].columns):
+        if set(source.columns) != set(sources[0].columns) and not are_logs:
             raise DataError(
                 f"{source.name}: its columns ({', '.join(source.columns)}) differ from those of "
                 f"{sources[0].name} ({', '.join(sources[0].columns)})."
             )
+    columns = dict.fromkeys(name for source in sources for name in source.columns)
     digest = hashlib.blake2b("".join(s.digest for s in sources).encode(), digest_size=16)
 
     def rows() -> Iterator[Row]:
         for source in sources:
             yield from source.rows()
 
-    return TextSource(str(path), digest.hexdigest(), sources[0].columns, rows)
+    return TextSource(str(path), digest.hexdigest(), tuple(columns), rows)
+
+
+def _newest(names: list[Path]) -> list[Path]:
+    """Logs of Inspect AI by time, of several tries of a task and model the last."""
+    latest: dict[tuple[str, ...], tuple[str, Path]] = {}
+    for name in names:
+        item = next(_log(name) if name.suffix.casefold() == LOG else _json(name, False), {})
+        task = item.get("eval")
+        if not isinstance(task, dict):
+            raise DataError(
+                f"{name}: not a log of Inspect AI with samples, as others in its folder."
+            )
+        key = (str(task.get("task_id")), str(task.get("model")))
+        entry = (str(task.get("created")), name)
+        for left_out in [min(entry, latest[key])[1]] if key in latest else []:
+            log.info("%s: left out, as a later try of the same task is here", left_out)
+        latest[key] = max(entry, latest.get(key, entry))
+    return [name for _, name in sorted(latest.values())]
 
 
 def most_unpacked(variable: str = MOST_UNPACKED, usual: str = "1GB") -> int:
@@ -328,8 +330,9 @@ def _is_lines(path: Path, zipped: bool) -> bool:
     return False
 
 
-def _written(path: Path, zipped: bool, separator: str) -> tuple[str, str]:
-    """What separates the fields of a table, and its encoding ("" as it says); others are logged.
+def _written(path: Path, zipped: bool, separator: str) -> tuple[str, str, list[str] | None]:
+    """What separates the fields of a table, its encoding ("" as it says), and names for columns
+    that have none; what its name does not tell is logged.
 
     What is no UTF-8 is read as Windows-1252. A file that holds letters of UTF-8 as well is damaged,
     and read as what it claims to be.
@@ -356,7 +359,27 @@ def _written(path: Path, zipped: bool, separator: str) -> tuple[str, str]:
         name = {",": "commas", ";": "semicolons", "\t": "tabs"}[most]
         log.info("%s: read with %s between its columns", path, name)
         separator = most
-    return separator, encoding
+    cells: list[str] = []
+    with suppress(csv.Error, UnicodeError, *_BROKEN_ZIP):
+        cells = next(csv.reader(_lines(path, zipped, encoding), delimiter=separator), [])
+    # A name that columns go by says that it is a header after all, as of a questionnaire
+    fields = ("text", "text_id", "prompt", "model", "outcome", "name")
+    if any(is_called(cell, field) for cell in cells for field in fields):
+        return separator, encoding, None
+    if not any(_SENTENCE.search(cell) for cell in cells):
+        return separator, encoding, None
+    names = [f"column_{number}" for number in range(1, len(cells) + 1)]
+    log.info(
+        "%s: its first line holds a text, so it has no header; its columns are called %s "
+        "(--column text=column_1 says what one is)",
+        path,
+        ", ".join(names),
+    )
+    return separator, encoding, names
+
+
+_SENTENCE = re.compile(r"(\S+\s+){3}.*[.!…。！][\"'”’)]*\s*\Z|(\S+\s+){14}", re.DOTALL)
+"""What no name of a column is: four words and a full stop, or fifteen words."""
 
 
 def _lines(path: Path, zipped: bool, encoding: str = "") -> Iterator[str]:
@@ -400,10 +423,13 @@ def _reading(what: Callable[[], str], advice: str = "") -> Iterator[None]:
         raise DataError(f"{what()} ({error}).{advice}") from error
 
 
-def _csv(path: Path, zipped: bool, separator: str, encoding: str) -> Iterator[Row]:
+def _csv(
+    path: Path, zipped: bool, separator: str, encoding: str, names: list[str] | None
+) -> Iterator[Row]:
     # The module's own limit, 131,072 characters, is less than a long text has.
     csv.field_size_limit(LONGEST)
-    reader = csv.DictReader(_lines(path, zipped, encoding), delimiter=separator, strict=True)
+    lines = _lines(path, zipped, encoding)
+    reader = csv.DictReader(lines, names, delimiter=separator, strict=True)
     with _reading(lambda: f"{path}: line {reader.line_num + 1} is not valid CSV in UTF-8"):
         header(reader.fieldnames or (), str(path))
         for row in reader:
@@ -433,10 +459,13 @@ def _json(path: Path, zipped: bool) -> Iterator[Row]:
         text = stream.read(-1 if most is None else most + 1)
         if most is not None and len(text) > most:
             raise _too_large(path)
-        content = _parsed(text)
-    if not isinstance(content, list):
-        raise DataError(f"{path}: expected a JSON array of objects, found another JSON value.")
-    for number, item in enumerate(content, 1):
+        items = items_of(_parsed(text))
+    if items is None:
+        raise DataError(
+            f"{path}: expected a JSON array of objects, or a log (docs/input-files.md), found "
+            "another JSON value."
+        )
+    for number, item in enumerate(items, 1):
         yield _object(item, f"{path}: item {number}")
 
 
@@ -525,15 +554,75 @@ def _excel(path: Path) -> Iterator[Row]:
         yield dict(zip(names, row, strict=False))
 
 
+def _log(path: Path) -> Iterator[Row]:
+    """Samples of a log of Inspect AI in the order of its data set, one in memory at a time."""
+    try:
+        with path.open("rb") as stream, zipfile.ZipFile(stream) as packed:
+            entries = {entry.filename: entry for entry in packed.infolist()}
+            start = "header.json" if "header.json" in entries else "_journal/start.json"
+            if start not in entries:
+                raise DataError(f"{path}: not a log of Inspect AI, as it has no header.")
+            header = _unpacked(stream, packed, entries[start])
+            task = header["eval"]
+            ids = task.get("dataset", {}).get("sample_ids") or []
+            epochs = range(1, (task.get("config", {}).get("epochs") or 1) + 1)
+            planned = [f"samples/{sample}_epoch_{epoch}.json" for sample in ids for epoch in epochs]
+            rank = {name: i for i, name in enumerate(planned)}
+            samples = sorted(
+                (name for name in entries if name.startswith("samples/")),
+                key=lambda name: (rank.get(name, len(rank)), name),
+            )
+            note = f"{path}: {header.get('status', 'not finished')}, {len(samples):,} samples"
+            if missing := len(rank.keys() - entries.keys()):
+                note += f", {missing:,} more were planned and are not there"
+            _say_once(note)
+            for name in samples:
+                sample = _unpacked(stream, packed, entries[name])
+                yield {"eval": task, **_object(sample, f"{path}: {name}")}
+    except (zipfile.BadZipFile, OSError, ValueError, LookupError, RecursionError) as error:
+        raise DataError(
+            f"{path}: not a readable log of Inspect AI ({error}). Try `inspect log recover`."
+        ) from error
+
+
+def _unpacked(stream: Any, packed: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Any:
+    """The JSON of an entry of an archive; Python before 3.14 does not read Zstandard in it."""
+    import pyarrow as pa
+
+    if entry.compress_type == _ZSTANDARD:
+        # The name and another field stand before the content; their lengths are in bytes 26 to 29
+        stream.seek(entry.header_offset + 26)
+        name_length, other_length = struct.unpack("<HH", stream.read(4))
+        stream.seek(name_length + other_length, os.SEEK_CUR)
+        content = pa.CompressedInputStream(io.BytesIO(stream.read(entry.compress_size)), "zstd")
+    else:
+        content = packed.open(entry)
+    with content:
+        text = content.read(most_unpacked() + 1)
+    if len(text) > most_unpacked():
+        raise _too_large(Path(stream.name))
+    return json.loads(text)
+
+
+@lru_cache(maxsize=2**10)
+def _say_once(message: str) -> None:
+    """Log what a file says of itself, not again with each pass over it."""
+    log.info("%s", message)
+
+
+LOG = ".eval"
+"""Ending of logs of Inspect AI, which may also be JSON."""
+_ZSTANDARD = 93  # the number of a method of compression in archives (APPNOTE.TXT 4.4.5)
 _BINARY: dict[str, Callable[[Path], Iterator[Row]]] = {
     ".parquet": _parquet,
+    LOG: _log,
     **dict.fromkeys((".xlsx", ".xls", ".ods"), _excel),
 }
 _KINDS = {".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json", *_BINARY}
 
 
 def _cells(path: Path, most: int) -> Iterator[list[Any]]:
-    """Rows of the first sheet, read by a process that may have `most` bytes of memory."""
+    """Rows of the sheet with most texts, read by a process that may have `most` bytes of memory."""
     reader = Path(__file__).with_name("sheet.py")
     # -P keeps modules beside the script from standing in for those of Python
     command = [sys.executable, "-P", str(reader), str(path), str(most)]
@@ -542,6 +631,7 @@ def _cells(path: Path, most: int) -> Iterator[list[Any]]:
     ) as child:
         assert child.stdout is not None
         try:
+            sheets: Any = None
             while True:
                 line = child.stdout.readline()
                 # A process that runs out of memory ends within a line.
@@ -554,9 +644,15 @@ def _cells(path: Path, most: int) -> Iterator[list[Any]]:
                     raise DataError(
                         f"{path}: not a readable spreadsheet ({rows}). Save the sheet as CSV."
                     )
-                if not rows:
+                if sheets is None:
+                    sheets = rows  # the first line has the name of the sheet, and of how many
+                    if rows[1] > 1:
+                        message = "read its sheet %r of %d, which has most rows of text"
+                        _say_once(f"{path}: {message}" % tuple(rows))
+                elif not rows:
                     return
-                yield from rows
+                else:
+                    yield from rows
         finally:
             child.kill()
 
@@ -591,4 +687,5 @@ def _table(frame: Any) -> TextSource:
         for batch in table.to_batches(4096):
             yield from batch.to_pylist()
 
-    return TextSource("the table", digest.hexdigest(), tuple(table.column_names), rows)
+    columns, shaped = table_of(rows, "the table", nested=False)
+    return TextSource("the table", digest.hexdigest(), columns, shaped)
