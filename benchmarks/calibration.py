@@ -614,9 +614,7 @@ def plan(options: argparse.Namespace) -> None:
     def rows() -> Iterable[Row]:
         designs: list[tuple[Kind, float, dict[str, Any]]] = [
             ("share", 1.5, {"share": 0.5, "texts": 20}),
-            ("share", 2.0, {"race": "Black", "texts": 20}),
             ("ratio", 1.5, {"share": 0.2, "texts": 20}),
-            ("ratio", 2.0, {"race": "Latine", "texts": 20}),
             ("difference", 0.2, {}),
             ("difference", 0.5, {"texts": (1, 5)}),
             ("difference", 0.5, {"apart": True}),

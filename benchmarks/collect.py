@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from portrayal.collect.ask import Asking, AskProgress, collect
+from portrayal.collect.ask import Asking, CollectReport, collect
 from portrayal.records import Prompt
 from portrayal.run import Run
 
@@ -86,7 +86,7 @@ def ours(
 ) -> tuple[float, float]:
     """CPU and wall seconds of a whole collection; `seen` gathers (rows, resident bytes)."""
 
-    def watch(progress: AskProgress) -> None:
+    def watch(progress: CollectReport) -> None:
         if seen is not None:
             seen.append((progress.done, resident_bytes()))
 

@@ -30,7 +30,6 @@ from examples import fold_of
 from portrayal.annotate.people import Roles, clean_name, extract_people, normalise_gender
 from portrayal.annotate.people.reader import read_stories
 from portrayal.raters import drawn, evenly
-from portrayal.raters.agreement import Resampling
 from portrayal.raters.people import ScoreRate, cluster_sums, compare, rates
 
 JUDGED = Path(__file__).with_name("judged_labels.csv")
@@ -191,7 +190,7 @@ def shares(people: list[dict], parts: Iterable[Part]) -> list[ScoreRate]:
     counts = np.array([[part(each) for part in parts] for each in people], dtype=float)
     counts *= np.array([each["weight"] for each in people])[:, np.newaxis, np.newaxis]
     sums = [cluster_sums(place, len(prompts), counts[:, :, at]) for at in (0, 1)]
-    return rates(*sums, Resampling(), ["nobody counts"] * counts.shape[1])
+    return rates(*sums, 0.95, ["nobody counts"] * counts.shape[1])
 
 
 def print_table(title: str, people: list[dict], parts: dict[str, Part]) -> None:

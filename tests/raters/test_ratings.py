@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from portrayal.raters import Label, Labels
-from portrayal.raters.agreement import ratings_of, whole_sets
+from portrayal.raters.agreement import ratings_of
 from raters.coded import CODES, Sample
 
 
@@ -30,17 +30,6 @@ def test_codes_become_ratings():
             assert table.sum() == (len(values) == 2)
             assert len(values) < 2 or table[values[0], values[1]] == 1
         assert one.only(np.array([i % 2 == 0 for i in range(6)])).items == ("t0", "t2", "t4")
-
-
-def test_whole_sets_are_equal_where_all_codes_are():
-    sample = Sample(8)
-    one, two = sample.random(1), sample.random(2)
-    sample.code("a", one)
-    sample.code("b", two, texts=[f"t{i}" for i in range(7)])
-    sets = whole_sets(list(asked(sample).values()))
-    same = [a == b for a, b in sets.values]
-    assert same == [item != "t7" and one[item] == two[item] for item in sets.items]
-    assert (sets.values[7] < 0).tolist() == [False, True]
 
 
 def test_fields_are_compared_without_case_and_spaces():

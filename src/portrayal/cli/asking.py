@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from portrayal.cli.options import given
+from portrayal.cli.printing import bar
 from portrayal.config import AskingConfig, Option, options_of, refuse_settings
 from portrayal.errors import OptionError
 from portrayal.shown import one_line, visible
 
 if TYPE_CHECKING:
-    from portrayal.collect.ask import AskCallback, AskProgress, CostEstimate
+    from portrayal.collect.ask import AskCallback, CollectReport, CostEstimate
     from portrayal.collect.ask.asking import Asking
 
 ASKING = options_of(AskingConfig)
@@ -160,33 +161,17 @@ def asking_progress(*, quiet: bool) -> Iterator["AskCallback | None"]:
     if not console.is_terminal:
         yield waits.say
         return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import TextColumn
 
-    columns = (
-        "asking",
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.description}", markup=False),
-    )
-    bar = Progress(*columns, console=console)
-    task = bar.add_task("", total=None)
+    with bar("asking", TextColumn("{task.description}", markup=False)) as draw:
 
-    def advance(state: "AskProgress") -> None:
-        if not (state.done or state.in_flight):  # a question may be next
-            waits.say(state)
-            return
-        bar.start()  # only now: a question may have stood on the terminal before
-        bar.update(
-            task,
-            completed=state.done,
-            total=state.total,
-            description=one_line(progress_line(state)),
-        )
+        def advance(state: "CollectReport") -> None:
+            if state.done or state.in_flight:  # else a question may be next
+                draw(state.done, state.total, one_line(progress_line(state)))
+            else:
+                waits.say(state)
 
-    try:
         yield advance
-    finally:
-        bar.stop()
 
 
 class Waits:
@@ -204,20 +189,17 @@ class Waits:
         self, write: Callable[[str], None], clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._write, self._clock = write, clock
-        self._began: float | None = None
-        self._said, self._said_at = "", clock()
+        self._said, self._said_at = "", 0.0
 
-    def say(self, state: "AskProgress") -> None:
+    def say(self, state: "CollectReport") -> None:
         """Take where a collection stands."""
         now = self._clock()
-        if self._began is None:
-            self._began = now
+        # Not at once, as the first answer may come before anyone has read that it is waited for
+        self._said_at = self._said_at or now - _NEXT_SECONDS + _FIRST_SECONDS
         # Without figures, or "4 s", "5 s", … would each be news, and fill a log
         kind = "".join(c for c in state.waits_for if not c.isdigit())
-        is_due = kind != self._said or now - self._said_at >= _AGAIN_SECONDS
-        if not kind or not is_due or now - self._began < _FIRST_SECONDS:
-            return
-        if self._said and now - self._said_at < _NEXT_SECONDS:
+        pause = _AGAIN_SECONDS if kind == self._said else _NEXT_SECONDS
+        if not kind or now - self._said_at < pause:
             return
         self._said, self._said_at = kind, now
         self._write(f"asking, {state.done:,} of {state.total:,}: {state.waits_for}")
@@ -226,7 +208,7 @@ class Waits:
 _FIRST_SECONDS, _NEXT_SECONDS, _AGAIN_SECONDS = 0.5, 10.0, 60.0
 
 
-def progress_line(state: "AskProgress") -> str:
+def progress_line(state: "CollectReport") -> str:
     """Return rate, cost, time left and troubles in a few words."""
     parts = [f"{state.rate:.1f}/s"]
     if state.cost is not None:

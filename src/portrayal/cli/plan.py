@@ -18,7 +18,6 @@ def plan(
     samples: int = 1,
     rewritings: int | None = None,
     share: float = 0.5,
-    race: str | None = None,
     icc: float | None = None,
     varies: float = 0.3,
     apart: Flag = False,
@@ -46,8 +45,6 @@ def plan(
         Rewritings of each original: prompts are then originals.
     share
         Share of the group in the baseline.
-    race
-        A race, which names tell.
     icc
         Correlation of texts of a prompt; default as in stories.
     varies
@@ -68,7 +65,7 @@ def plan(
         target_power=power,
         seed=seed,
         texts=samples if rewritings is None else (1, rewritings),
-        **{"share": share, "race": race, "icc": icc, "varies": varies},
+        **{"share": share, "icc": icc, "varies": varies},
         **{"apart": apart, "level": level, "tests": tests},
     )
     facts = {"needed": [finite(size) | {"n_texts": size.design.n_texts} for size in needed]}

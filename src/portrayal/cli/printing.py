@@ -106,22 +106,33 @@ def text_table(heads: Sequence[str], cells: Sequence[Sequence[object]], most: in
 @contextmanager
 def progress(*, quiet: bool) -> Iterator[Advance | None]:
     """Show a bar of shards on a terminal; nothing when `quiet` or not on a terminal."""
-    console = Console(stderr=True, emoji=False)
     # In a log a bar would be a thousand lines
-    if quiet or not console.is_terminal:
+    if quiet or not Console(stderr=True).is_terminal:
         yield None
         return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+    from rich.progress import TimeRemainingColumn
 
-    with Progress(
-        "reading people", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=console
-    ) as bar:
-        task = bar.add_task("shards", total=None, visible=False)
+    with bar("reading people", TimeRemainingColumn()) as draw:
+        yield draw
 
-        def advance(n_done: int, total: int) -> None:
-            bar.update(task, completed=n_done, total=total, visible=True)
 
-        yield advance
+@contextmanager
+def bar(title: str, *columns: Any) -> Iterator[Callable[..., None]]:
+    """Yield what draws a bar: it takes how much is done, of how much, and words beside it."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress
+
+    console = Console(stderr=True, emoji=False, soft_wrap=True)
+    shown_bar = Progress(title, BarColumn(), MofNCompleteColumn(), *columns, console=console)
+    task = shown_bar.add_task("", total=None)
+
+    def draw(n_done: int, total: int, words: str = "") -> None:
+        shown_bar.start()  # only now: a question may have stood on the terminal before
+        shown_bar.update(task, completed=n_done, total=total, description=words)
+
+    try:
+        yield draw
+    finally:
+        shown_bar.stop()
 
 
 @contextmanager

@@ -47,8 +47,6 @@ def people(
     out: Path = Path("runs/score-people"),
     name_table: str = "census-2020",
     level: opt.Level = 0.95,
-    draws: opt.Draws = 2000,
-    seed: opt.Seed = 0,
     format: opt.Format = "table",
 ) -> None:
     """Say how often names and genders are right: precision, recall, accuracy, against hand labels.
@@ -90,8 +88,6 @@ def people(
             stories,
             people=by_reader if by_model is None else by_model.people,
             level=level,
-            draws=draws,
-            seed=seed,
             name_table=name_table,
         )
     lead = ", ".join(f"{name.replace('_', ' ')}: {value}" for name, value in facts.items())
@@ -109,7 +105,7 @@ def _people_parts(score: "PeopleScore") -> "Iterator[show.Part]":
     for attribute in score.absent:
         yield f"left out: the file does not say the {attribute}, so there is no breakdown by it"
     unit = f"{score.n_clusters} {score.cluster_unit}{'' if score.n_clusters == 1 else 's'}"
-    yield f"per cent; intervals resample {unit.replace('storys', 'stories')}"
+    yield f"per cent; intervals clustered by {unit.replace('storys', 'stories')}"
 
 
 _CLASSIFIERS = ("lexicon", "linear")

@@ -151,10 +151,7 @@ def replicate(
 
         columns = [f"gold_{name}={name}" for name in reading["columns"]]
         gold_rows = list(read_gold(written["texts"], columns))
-        score = score_people(
-            gold_rows[:: 1 + len(gold_rows) // reading["most"]],
-            draws=config.options.get("draws", 2_000),
-        )
+        score = score_people(gold_rows[:: 1 + len(gold_rows) // reading["most"]])
         for name, printed in reading["printed"].items():
             rate, label = score.rates[name], name.replace("_", " ")
             percents = [None if v is None else 100 * v for v in (rate.value, rate.low, rate.high)]

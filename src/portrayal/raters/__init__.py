@@ -15,7 +15,6 @@ from portrayal.raters.agreement import (
     Resampling,
     agreement,
     coefficient,
-    paradoxes,
 )
 from portrayal.raters.codebook import Codebook, CodebookQuestion, codebook
 from portrayal.raters.drawing import Draw, ShortPlace, drawn, evenly, short_places
@@ -53,7 +52,6 @@ __all__ = [
     "evenly",
     "label_files",
     "majority",
-    "paradoxes",
     "read_hand_labels",
     "read_labels",
     "settled",

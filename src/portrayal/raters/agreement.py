@@ -6,7 +6,7 @@ settle on, apart from that, and its labels enter no figure of people.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from itertools import compress
@@ -21,9 +21,7 @@ from portrayal.stats import cluster_weights, expanded_percentile, wilson
 from portrayal.stats.agreement import (
     beyond_chance,
     cohen_parts,
-    cohens_kappa,
     fleiss_parts,
-    krippendorff_alpha,
     krippendorff_parts,
     percent_agreement,
     specific_agreement,
@@ -115,29 +113,6 @@ class Resampling:
         check_count("draws", self.draws, minimum=1)
         check_seed(self.seed)
 
-    def weights(self, n_clusters: int, *, width: int = 0) -> Iterator[FloatArray]:
-        """Yield how often each cluster is drawn, shape (some draws, n_clusters); always the same.
-
-        `width` is how many numbers each draw is spread to, where these are more than the clusters.
-        """
-        # Drawn once for every question, and used in blocks, so that many texts fit into memory
-        all_weights = _weights(n_clusters, self.draws, self.seed)
-        rows = max(1, _BLOCK // max(n_clusters, width, 1))
-        for start in range(0, self.draws, rows):
-            yield all_weights[start:][:rows].astype(np.float64)
-
-    def bounds(self, replicates: FloatArray, clusters: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Return bounds of replicates, shape (draws, k); the level widens where clusters are few.
-
-        `clusters`, shape (k,), is the number of clusters in which each quantity occurs; bounds are
-        NaN where that is fewer than two.
-        """
-        low, high = np.full(len(clusters), np.nan), np.full(len(clusters), np.nan)
-        for size in np.unique(clusters[clusters > 1]):
-            same = clusters == size
-            low[same], high[same] = expanded_percentile(replicates[:, same], self.level, int(size))
-        return low, high
-
     def interval(
         self, parts: Callable[[FloatArray], Parts], items: Sequence[str], n_cases: int
     ) -> tuple[float, Interval | None, str]:
@@ -168,8 +143,11 @@ class Resampling:
             return value, None, ""
         if n_clusters < 2:
             return value, None, f"texts of one {unit} give no interval"
-        blocks = self.weights(n_clusters, width=len(items))
-        draws = np.concatenate([_value(*parts(block[:, cluster])) for block in blocks])
+        # Drawn once for every question, and used in blocks, so that many texts fit into memory
+        weights = _weights(n_clusters, self.draws, self.seed)
+        rows = max(1, _BLOCK // len(items))
+        blocks = (weights[i : i + rows, cluster] for i in range(0, self.draws, rows))
+        draws = np.concatenate([_value(*parts(block.astype(np.float64))) for block in blocks])
         # Where raters never differ, no resample does: its interval would have no width.
         if np.nanmax(draws) - np.nanmin(draws) >= _STILL:
             low, high = (float(x) for x in expanded_percentile(draws, self.level, n_clusters))
@@ -235,11 +213,9 @@ class Coefficient:
 
 
 def coefficient(
-    question: str, statistic: str, questions: Sequence[Ratings], resampling: Resampling
+    question: str, statistic: str, ratings: Ratings, resampling: Resampling
 ) -> Coefficient:
-    """Return how far raters agree on a question, or on several taken together.
-
-    Of several questions, observed and chance agreement are averaged (De Vries et al. 2008).
+    """Return how far raters agree on a question.
 
     Parameters
     ----------
@@ -247,36 +223,26 @@ def coefficient(
         What the result is called.
     statistic
         As of `Coefficient`.
-    questions
-        Ratings of one question or more, by the same raters of the same texts.
+    ratings
+        Their answers.
     resampling
         Of the interval.
     """
-    raters = questions[0].raters
+    raters = ratings.raters
     # Kappas need the answers of all raters; other coefficients take any two.
     fewest = len(raters) if statistic in ("cohens_kappa", "fleiss_kappa") else 2
-    comparable = [(one.values >= 0).sum(1) >= fewest for one in questions]
-    usable = np.any(comparable, axis=0)
-    if not usable.any():
+    rated = ratings.only((ratings.values >= 0).sum(1) >= fewest)
+    n_items = n_cases = len(rated.items)
+    if not n_items:
         reason = "no text was coded by two of these raters"
         if statistic == "fleiss_kappa" and fewest > 2:
             reason = f"no text was coded by all {fewest} raters; alpha takes what is missing"
         return Coefficient(question, statistic, raters, None, reason, 0)
-    answered = zip(questions, comparable, strict=True)
-    prepared = [_parts(statistic, one.only(usable)) for one, rows in answered if rows.any()]
-
-    def of_weights(weights: FloatArray) -> Parts:
-        pairs = [of_question(weights) for of_question in prepared]
-        chances = [chance for _, chance in pairs if chance is not None]
-        observed = np.mean([observed for observed, _ in pairs], axis=0)
-        return observed, np.mean(chances, axis=0) if chances else None
-
-    n_items = n_cases = int(usable.sum())
     if statistic == "positive_agreement":
         # Of positive agreement only the texts to which someone gives the code are cases.
-        n_cases = int((usable & (questions[0].values == YES).any(1)).sum())
-    items = questions[0].only(usable).items
-    value, bounds, no_interval = resampling.interval(of_weights, items, n_cases)
+        n_cases = int((rated.values == YES).any(1).sum())
+    parts = _parts(statistic, rated)
+    value, bounds, no_interval = resampling.interval(parts, rated.items, n_cases)
     if math.isnan(value):
         reason = "all answers are the same, so that chance alone explains all agreement"
         if statistic == "positive_agreement":
@@ -301,8 +267,6 @@ def _parts(statistic: str, ratings: Ratings) -> Callable[[FloatArray], Parts]:
     return parts[statistic]
 
 
-ALL_CODES = "all codes"
-WHOLE_SET = "whole set"
 PEOPLE = "people"
 """What people settle on, as the rater that a language model is compared with."""
 
@@ -318,10 +282,7 @@ class Agreement:
     n_done
         Texts that each of them is done with.
     coefficients
-        First each question, then `ALL_CODES` (observed and chance agreement averaged over codes)
-        and `WHOLE_SET` (all codes of a text as one answer).
-    warnings
-        Where a kappa misleads, in sentences.
+        Of each question, by each statistic.
     left_open
         Decisions, of a text and a code, that people left open; they are not compared.
     """
@@ -329,7 +290,6 @@ class Agreement:
     raters: tuple[str, ...]
     n_done: Mapping[str, int]
     coefficients: tuple[Coefficient, ...]
-    warnings: tuple[str, ...] = ()
     left_open: int = 0
 
     def get(self, question: str, statistic: str) -> Coefficient | None:
@@ -394,23 +354,18 @@ def _compared(
     resampling: Resampling,
     n_done: Mapping[str, int],
 ) -> Agreement:
-    """Each question, then all codes (`keys`) together, then whole sets, by each statistic."""
+    """Each question by each statistic; those of `keys` are codes."""
     if len(raters) < 2:
         return Agreement(raters, n_done, ())
-    questions = ratings_of(labels, raters)
-    codes = [questions[key] for key in keys if key in questions]
-    groups = {key: [ratings] for key, ratings in questions.items()}
-    groups |= {ALL_CODES: codes} if len(codes) > 1 else {}
-    groups |= {WHOLE_SET: [whole_sets(codes)]} if codes else {}
     # Cohen's kappa is of two raters.
     kappa = "cohens_kappa" if len(raters) == 2 else "fleiss_kappa"
     coefficients = tuple(
-        coefficient(question, statistic, of_question, resampling)
-        for question, of_question in groups.items()
+        coefficient(question, statistic, ratings, resampling)
+        for question, ratings in ratings_of(labels, raters).items()
         for statistic in ("percent_agreement", "positive_agreement", kappa, "krippendorff_alpha")
         if statistic != "positive_agreement" or question in keys
     )
-    return Agreement(raters, n_done, coefficients, tuple(paradoxes(codes)))
+    return Agreement(raters, n_done, coefficients)
 
 
 def ratings_of(
@@ -438,43 +393,3 @@ def ratings_of(
         items = tuple(text_id for text_id, _ in units)
         questions[key] = Ratings(key, raters, items, max(len(answers), 1), values)
     return questions
-
-
-def whole_sets(codes: Sequence[Ratings]) -> Ratings:
-    """Return each rater's set of codes for a text as one answer; sets are numbered as they come."""
-    stacked = np.stack([one.values for one in codes], axis=-1)
-    sets, number = np.unique(stacked.reshape(-1, len(codes)), axis=0, return_inverse=True)
-    # A set of which a code is missing is no answer.
-    values = np.where((stacked >= 0).all(-1), number.reshape(stacked.shape[:2]), MISSING)
-    return replace(codes[0], question=WHOLE_SET, n_categories=max(len(sets), 1), values=values)
-
-
-HIGH = 0.8
-"""Share of agreement from which it is called high."""
-LOW = 0.4
-"""Kappa up to which it is called low (at most "fair" for Landis and Koch, 1977)."""
-SKEWED = 0.5
-"""Prevalence index from which answers are called skewed: three quarters or more are alike."""
-
-
-def paradoxes(codes: Sequence[Ratings]) -> Iterator[str]:
-    """Yield a sentence for each code with a low kappa although raters agree on most texts."""
-    for ratings in codes:
-        is_pair = len(ratings.raters) == 2
-        # Texts that one rater alone coded tell nothing of agreement.
-        counts = ratings.counts[ratings.counts.sum(1) >= 2]
-        if not len(counts):
-            continue
-        kappa = cohens_kappa(ratings.tables().sum(0)) if is_pair else krippendorff_alpha(counts)
-        observed, yes = float(percent_agreement(counts)), float(counts[:, YES].sum() / counts.sum())
-        if observed >= HIGH and kappa <= LOW and abs(1 - 2 * yes) >= SKEWED:
-            common, rare = ("no", YES) if yes < 0.5 else ("yes", 0)
-            yield (
-                f"{ratings.question.replace('_', ' ')}: raters agree on {observed:.0%} of texts, "
-                # Adding 0 takes the sign from a zero
-                f"yet {'kappa' if is_pair else 'alpha'} is {round(float(kappa), 2) + 0.0:.2f}. "
-                f'{max(yes, 1 - yes):.0%} of answers are "{common}", so that chance alone would '
-                "make most of this agreement; where one rater gives the rarer answer, another does "
-                f"too in {float(specific_agreement(counts)[rare]):.0%} of cases. Read these "
-                "together (first paradox of Feinstein and Cicchetti, 1990)."
-            )

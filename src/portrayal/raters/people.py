@@ -1,7 +1,7 @@
 """People of stories by hand labels: how often an annotator of people is right.
 
 A *slot* is the subject of a story, and its object where the story has one; each is labelled with a
-first name and a gender. Every share comes with an interval that resamples prompts, as stories that
+first name and a gender. Every share comes with an interval clustered by prompt, as stories that
 answer one prompt share their difficulties.
 
 A name is right when its first name equals the labelled one, casefolded. Precision divides by the
@@ -10,6 +10,7 @@ names or genders that were predicted, recall by those that were labelled; "Unspe
 have it.
 """
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -33,14 +34,14 @@ from portrayal.annotate.people.reader import read_stories
 from portrayal.collect.fields import find_columns
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError, OptionError
-from portrayal.raters.agreement import Resampling
 from portrayal.raters.labels import SLOTS, HandTable, read_hand_labels
+from portrayal.records import finite
 from portrayal.reference import RACES, mena_nhpi_table, race_likelihoods
 from portrayal.reference import name_table as table_of
 from portrayal.run import Run, read_rows
-from portrayal.stats import divide, wilson
+from portrayal.stats import infer_shares
 from portrayal.types import BoolArray, FloatArray, IntArray, Tabular
-from portrayal.validate import check_count
+from portrayal.validate import check_level
 
 _GOLD = tuple(f"gold_{slot}_{part}" for slot in SLOTS for part in ("name", "gender"))
 Labelled = tuple[Character, Character | None]
@@ -320,34 +321,20 @@ def cluster_sums(cluster: IntArray, n_clusters: int, values: FloatArray) -> Floa
 
 
 def rates(
-    numerator: FloatArray, denominator: FloatArray, resampling: Resampling, reasons: list[str]
+    numerator: FloatArray, denominator: FloatArray, level: float, reasons: list[str]
 ) -> list[ScoreRate]:
     """Return the rate of each column of sums per cluster, shapes (n_clusters, k).
 
-    Where no cluster varies, as at 100 %, each counts as one observation and Wilson's interval of
-    those is used, so that no interval is without width. `reasons` says, for each column, why it
-    is undefined where the denominator is 0.
+    `reasons` says, for each column, why it is undefined where the denominator is 0.
     """
-    # A ratio of sums: prompts count by their slots, in the value as in the resamples
-    value = divide(numerator.sum(0), denominator.sum(0))
-    clusters = (denominator > 0).sum(0)
-    parts = [divide(w @ numerator, w @ denominator) for w in resampling.weights(len(numerator))]
-    low, high = resampling.bounds(np.concatenate(parts), clusters)
-    # Where all clusters are right, or all wrong, no resample differs: Wilson's interval by
-    # clusters.
-    flat = ~(high - low > 1e-9) & (clusters > 1) & ~np.isnan(value)
-    share = np.clip(np.where(flat, value, 0.0), 0.0, 1.0)
-    wide_low, wide_high = wilson(share * clusters, clusters, resampling.level)
-    low, high = np.where(flat, wide_low, low), np.where(flat, wide_high, high)
+    shares = infer_shares(numerator, denominator, level)
+    numbers = (shares.value, shares.low, shares.high, denominator.sum(0))
     return [
-        ScoreRate(known(v), known(a), known(b), float(n), reason if np.isnan(v) else None)
-        for v, a, b, n, reason in zip(value, low, high, denominator.sum(0), reasons, strict=True)
+        ScoreRate(finite(v), finite(low), finite(high), n, reason if math.isnan(v) else None)
+        for v, low, high, n, reason in zip(
+            *(part.tolist() for part in numbers), reasons, strict=True
+        )
     ]
-
-
-def known(value: float) -> float | None:
-    """Return `value` as a number; None for NaN."""
-    return None if np.isnan(value) else float(value)
 
 
 STATISTICS = (
@@ -366,7 +353,7 @@ class PeopleScore:
     n_slots
         Characters compared; within a race, the sum of likelihoods.
     n_clusters, cluster_unit
-        What is resampled for intervals: "prompt", "pair of roles" or "story".
+        What is independent: "prompt", "pair of roles" or "story".
     rates
         Each of `STATISTICS` with its interval.
     by
@@ -410,8 +397,6 @@ def score_people(
     *,
     people: Sequence[Labelled] | None = None,
     level: float = 0.95,
-    draws: int = 2000,
-    seed: int = 0,
     name_table: str = "census-2020",
 ) -> PeopleScore:
     """Score `extractor` against labelled stories.
@@ -428,25 +413,25 @@ def score_people(
         Any callable with the signature of `extract_people`.
     people
         Labels that were made already, one for each row, in place of an extractor's.
-    level, draws, seed
-        Confidence level, replicates of the cluster bootstrap, and start of the random stream.
+    level
+        Confidence level, a fraction.
     name_table
         Whose race shares weight the slots by race of the labelled name.
 
     Raises
     ------
     OptionError, DataError
-        For a level, seed or number of draws that cannot be used, or labels of other stories.
+        For a level that cannot be used, or labels of other stories.
     """
-    check_count("draws", draws, minimum=100)
-    resampling, stories = Resampling(level, draws, seed), list(rows)
+    check_level(level)
+    stories = list(rows)
     slots = compare(stories, label(stories, extractor) if people is None else people)
     # By the labelled name, so that a wrong prediction changes no race; NaN where no table has it
     shares = np.full((len(slots), len(RACES)), np.nan)
     if named := [i for i, name in enumerate(slots.gold_name) if name is not None]:
         names = [slots.gold_name[i] for i in named]
         shares[named] = race_likelihoods(names, table_of(name_table), mena_nhpi_table())
-    groups, scores = _scores(slots, shares, resampling)
+    groups, scores = _scores(slots, shares, level)
     by: dict[str, dict[str, PeopleScore]] = {"domain": {}, "model": {}, "condition": {}}
     for (attribute, value), score in zip(groups[1:], scores[1:], strict=True):
         by.setdefault(attribute, {})[value] = score
@@ -454,7 +439,7 @@ def score_people(
 
 
 def _scores(
-    slots: SlotArrays, shares: FloatArray, resampling: Resampling
+    slots: SlotArrays, shares: FloatArray, level: float
 ) -> tuple[list[tuple[str, str]], list[PeopleScore]]:
     """Attribute and value of each group, the first of all slots, and its score."""
     groups = [("", "all")]
@@ -506,7 +491,7 @@ def _scores(
         conditions = {"accuracy": "slot is labelled", "precision": f"{part_name} is predicted"}
         reason = f"no {conditions.get(statistic, f'{part_name} is labelled')}"
         reasons = [reason if value == "all" else f"{reason} in {value}" for _, value in groups]
-        columns[name] = rates(numerator, denominator, resampling, reasons)
+        columns[name] = rates(numerator, denominator, level, reasons)
     n_clusters = (cluster_sums(slots.cluster, slots.n_clusters, by_label) > 0).sum(0)
     scores = []
     for i, n_slots in enumerate(by_label.sum(0).tolist()):

@@ -323,7 +323,7 @@ def merge_labels(
     # What is kept is kept because raters agree, so the kappa of all rows stands beside its own.
     for part in (votes, [one for one in votes if one.note == KEPT]):
         answers = ratings_of(Labels(tuple(part)), raters, (KEPT,))[KEPT]
-        kappas.append(coefficient("label", "fleiss_kappa", [answers], resampling))
+        kappas.append(coefficient("label", "fleiss_kappa", answers, resampling))
     return SentenceLabels(out, tuple(undecided), dict(sorted(counts.items())), *kappas)
 
 

@@ -41,7 +41,6 @@ _STATISTICS = {
     "krippendorff_alpha": "Krippendorff’s α",
 }
 _SHARES = ("percent_agreement", "positive_agreement")
-_POOLED = {"all codes": "All codes together", "whole set": "The whole set of a text"}
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ class Block:
 
 def _called(key: str) -> str:
     """A question, as tables call it."""
-    return short(_POOLED.get(key) or key.replace("_", " "), 40)
+    return short(key.replace("_", " "), 40)
 
 
 def code_blocks(
@@ -189,7 +188,6 @@ def _agreement(compared: Agreement, title: str, before: Sequence[str] = ()) -> B
     n_kappa = [one.n_items for one in compared.coefficients if one.statistic == "fleiss_kappa"]
     if n_kappa and 0 < max(n_kappa) < max(n_texts.values()):
         after.insert(0, f"Fleiss’ κ is of the {max(n_kappa):,} texts that all of them labelled.")
-    after += [f"Read with care. {warning}" for warning in compared.warnings]
     counts = ", ".join(f"{name} {n:,}" for name, n in compared.n_done.items()) or "nobody"
     table = Table.of(questions, columns, 1, len(questions)) if questions else None
     return Block(short(title, 120), table, (f"Texts done by {counts}.", *before), tuple(after))

@@ -21,13 +21,12 @@ from portrayal.collect.ask.provider import (
     provider_of,
     services,
 )
-from portrayal.collect.ask.report import AskCallback, AskProgress, CollectReport
+from portrayal.collect.ask.report import AskCallback, CollectReport
 from portrayal.collect.ask.runner import ask_model, collect
 
 __all__ = [
     "Answer",
     "AskCallback",
-    "AskProgress",
     "Asking",
     "Budget",
     "CollectReport",

@@ -55,7 +55,7 @@ class Asking(AskingConfig):
         service).
     confirm, progress
         Called with a `CostEstimate` of what is left before anything is asked, where False ends it;
-        and with `AskProgress` a few times a second.
+        and with a `CollectReport` a few times a second.
     provider, retry
         In place of the provider that `model` names, and of `Retry()`.
 

@@ -39,10 +39,9 @@ class Bucket:
         self._level, self._clock, self._at = self._capacity, clock, clock()
 
     def take(self, amount: float) -> None:
-        """Take `amount` units, which may leave a debt; a negative amount gives back."""
+        """Take `amount` units, which may leave a debt."""
         self._refill()
-        # Giving back must not fill it beyond what it holds, or a burst would follow
-        self._level = min(self._capacity, self._level - amount)
+        self._level -= amount
 
     def wait(self) -> float:
         """Return the seconds until there is no debt."""
@@ -83,7 +82,6 @@ class Throttle:
                 raise OptionError(f"{name} must be above 0 a minute; got {per_minute!r}.")
         self._requests = None if rpm is None else Bucket(rpm, clock)
         self._tokens = None if tpm is None else Bucket(tpm, clock)
-        self._tokens_each, self._n_answers = 500.0, 0
         self._paused_until = 0.0
         self._epoch = 0
         self._left = asyncio.Event()
@@ -108,22 +106,16 @@ class Throttle:
         self.in_flight += 1
         if self._requests:
             self._requests.take(1)
-        if self._tokens:
-            self._tokens.take(self._tokens_each)  # a guess, put right when the answer is there
         return self._epoch
 
     def leave(self, epoch: int, *, tokens: int | None = None) -> None:
         """Give the place back; `tokens` is the cost of an answer, None where there was none."""
         self.in_flight -= 1
         if self._tokens:
-            self._tokens.take((tokens or 0) - self._tokens_each)
-        if tokens is not None:
-            self._n_answers += 1
-            # A running mean over about the last hundred answers.
-            self._tokens_each += (tokens - self._tokens_each) / min(self._n_answers, 100)
-            # A burst of answers "too many" is one message: halved once for all of them
-            if epoch == self._epoch:
-                self.limit = min(float(self.concurrency), self.limit + 1.0 / self.limit)
+            self._tokens.take(tokens or 0)  # a debt, which the next requests wait for
+        # A burst of answers "too many" is one message: halved once for all of them
+        if tokens is not None and epoch == self._epoch:
+            self.limit = min(float(self.concurrency), self.limit + 1.0 / self.limit)
         self._left.set()
 
     def slow_down(self, epoch: int, retry_after: float | None) -> None:

@@ -27,7 +27,7 @@ from portrayal.collect.ask.provider import (
     TryAgainError,
     Usage,
 )
-from portrayal.collect.ask.report import AskProgress, CollectReport, Stopped
+from portrayal.collect.ask.report import CollectReport, Stopped
 
 _BEAT_SECONDS = 0.2
 _GRACE_SECONDS = 5.0  # for what is in flight when nothing further can succeed
@@ -286,8 +286,7 @@ class Loop:
         """Tell whoever wants to know where it stands."""
         if self.asking.progress is None:
             return
-        plan, now = self.collection.plan, time.monotonic()
-        silent = now - (self._answered_at or self._began)
+        plan, silent = self.collection.plan, time.monotonic() - (self._answered_at or self._began)
         waits_for = ""
         if self.trouble and (silent > 1 or not self._answered_at):
             waits_for = self.trouble
@@ -301,27 +300,12 @@ class Loop:
             waits_for = f"waiting for the first answer, {silent:.0f} s"
         elif self.in_progress and silent > _SILENT_SECONDS:
             waits_for = f"no answer for {silent:.0f} s"
-        self.asking.progress(
-            AskProgress(
-                done=plan.n_done,
-                total=len(plan),
-                outcomes=dict(self.collection.outcomes),
-                rate=(plan.n_done - self._done_before) / max(now - self._began, 1e-9),
-                usage=self.collection.usage,
-                cost=self._cost,
-                in_flight=self.throttle.in_flight,
-                waits_for=waits_for,
-            )
-        )
+        self.asking.progress(self.report(waits_for))
 
-    @property
-    def _cost(self) -> float | None:
-        price = self.meter.price
-        return None if price is None else price.cost(self.collection.usage)
-
-    def report(self) -> CollectReport:
-        """Return what was done."""
-        collection = self.collection
+    def report(self, waits_for: str = "") -> CollectReport:
+        """Return what was done so far."""
+        collection, price = self.collection, self.meter.price
+        n_rows = collection.plan.n_done - self._done_before
         return CollectReport(
             model=collection.model,
             done=collection.plan.n_done,
@@ -335,6 +319,9 @@ class Loop:
             damaged=collection.journal.n_damaged,
             asked=self.asked,
             tries=self.tries,
-            cost=self._cost,
+            cost=None if price is None else price.cost(collection.usage),
+            rate=n_rows / max(time.monotonic() - self._began, 1e-9),
+            in_flight=self.throttle.in_flight,
+            waits_for=waits_for,
             stopped=self.stopped if self.collection.plan.n_left else "",
         )

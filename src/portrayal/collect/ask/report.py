@@ -8,51 +8,12 @@ from portrayal.collect.ask.journal import DAMAGED
 from portrayal.collect.ask.provider import Usage
 from portrayal.shown import counted
 
-
-@dataclass(frozen=True, slots=True)
-class AskProgress:
-    """Where a collection stands.
-
-    Attributes
-    ----------
-    done, total
-        Requests with a row, and all requests, of this model in this run.
-    outcomes
-        Rows by outcome.
-    rate
-        Rows per second since the collection began.
-    usage, cost
-        Tokens and US dollars so far in this run; the cost is None where the price is unknown.
-    in_flight
-        Requests in flight.
-    waits_for
-        What it waits for where no answer comes, in a few words; "" where answers come.
-    """
-
-    done: int
-    total: int
-    outcomes: Mapping[str, int]
-    rate: float
-    usage: Usage
-    cost: float | None
-    in_flight: int
-    waits_for: str = ""
-
-    @property
-    def seconds_left(self) -> float | None:
-        """Seconds at that rate; None while there is no rate."""
-        return (self.total - self.done) / self.rate if self.rate else None
-
-
-AskCallback = Callable[[AskProgress], None]
-
-
 Stopped = Literal["", "interrupted", "budget", "declined"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CollectReport:
-    """What a collection did.
+    """Where a collection stands, and in the end what it did.
 
     Attributes
     ----------
@@ -75,6 +36,10 @@ class CollectReport:
         Why rows of this collection failed: how many, by reason.
     damaged
         Damaged lines of the journal that were set aside.
+    rate, in_flight
+        Rows per second since the collection began, and requests in flight.
+    waits_for
+        What it waits for where no answer comes, in a few words; "" where answers come.
     versions
         Answers of this model in this run by the model that the service names in them.
     n_reasoned
@@ -95,6 +60,14 @@ class CollectReport:
     versions: Mapping[str, int] = field(default_factory=dict)
     n_reasoned: int = 0
     damaged: int = 0
+    rate: float = 0.0
+    in_flight: int = 0
+    waits_for: str = ""
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Seconds at that rate; None while there is no rate."""
+        return (self.total - self.done) / self.rate if self.rate else None
 
     @property
     def n_answered(self) -> int:
@@ -137,6 +110,9 @@ class CollectReport:
             n = counted(self.damaged, "damaged line")
             parts.append(f"set aside from the journal: {n} ({DAMAGED})")
         return "; ".join(parts)
+
+
+AskCallback = Callable[[CollectReport], None]
 
 
 def most_frequent(reasons: Mapping[str, int], most: int = 3) -> str:
