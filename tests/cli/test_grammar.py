@@ -35,7 +35,11 @@ SECOND_NAMES = {
 }
 """A concept's one name, and names that would be its second (a pattern of whole names)."""
 
-MEANT = {"audit pairs": ("--group", "--source"), "replicate": ("--data",)}
+MEANT = {
+    "audit pairs": ("--group", "--source"),
+    "audit people": ("--source",),
+    "replicate": ("--data",),
+}
 """Options that are no second name: the person of a request, what requests were made from, and the
 folder of an author's files, which hold texts, labels and references."""
 ARGUMENTS = {

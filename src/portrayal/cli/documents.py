@@ -9,6 +9,7 @@ from cyclopts import Parameter
 import portrayal.cli.printing as show
 import portrayal.registry as registry
 from portrayal.cli.options import Every, RunPath
+from portrayal.errors import OptionError
 
 if TYPE_CHECKING:
     from portrayal.studies.checks import Row
@@ -61,7 +62,6 @@ def replicate(
         table, csv or json.
     """
     from portrayal.collect.fields import parse_columns
-    from portrayal.errors import OptionError
     from portrayal.pipeline.replicate import replicate as replicated
     from portrayal.run.pages import number, spread
 
@@ -107,6 +107,8 @@ def replicate(
 def _reproduction(study: str, format: str, *, list_rows: bool) -> None:
     """Print how many published figures reproduce, and which do not."""
     checks = registry.get("studies", study).reproduce()
+    if not checks:
+        raise OptionError(f"{study} has no published table to reproduce; its card says why.")
     names = ("table", "statistic", "checked", "reproduced")
     facts: list[dict[str, Any]] = []
     lines: list[str] = []

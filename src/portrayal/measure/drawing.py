@@ -18,6 +18,7 @@ from portrayal.annotate.scores import AGENCY, SENTIMENT, TEXT_SCORES, TOXICITY, 
 from portrayal.errors import OptionError
 from portrayal.measure.corrected import FEWEST, MARKS, ORIGINAL, OUTCOME
 from portrayal.raters import Draw, HandTable, ShortPlace, drawn, short_places
+from portrayal.raters.codebook import CODEBOOKS
 from portrayal.raters.labels import Unit
 from portrayal.reference.factors import ColumnSource, load_factor
 from portrayal.run.directory import Run
@@ -115,7 +116,7 @@ def field_for(run: Run, query: str) -> str:
     if len(matches) != 1:
         raise OptionError(
             f"{query!r} names {len(matches) or 'no'} fields that people can label; name one "
-            f"of {', '.join(fields)}."
+            f"of {', '.join(fields)}, or a codebook ({', '.join(CODEBOOKS.names)}, FILE.toml)."
         )
     return matches[0]
 

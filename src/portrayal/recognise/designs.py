@@ -12,6 +12,10 @@ from portrayal.recognise.columns import InputTable
 from portrayal.recognise.lines import lines_of
 from portrayal.recognise.roles import roles_of
 from portrayal.recognise.wide import ROW, sides_of, unfold
+from portrayal.reference import load_factor
+
+MOST_SPLIT = 6
+"""Values of a column up to which people are compared by it without being asked to."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,6 +127,15 @@ def _check_texts(table: InputTable, texts: Sequence[str]) -> None:
         )
 
 
+def _of_people(table: InputTable, further: Sequence[str]) -> dict[str, Any]:
+    """Columns by which people are split, and the one that says their gender, to check it."""
+    gender = load_factor("gender")
+    values = {name: table.columns[name].counts for name in further if name in table.columns}
+    check = next((n for n, counts in values.items() if any(map(gender.find, counts))), None)
+    by = tuple(n for n, counts in values.items() if n != check and 1 < len(counts) <= MOST_SPLIT)
+    return {"by": by} | ({"check": check} if check else {})
+
+
 def _design(table: InputTable, choice: Choice, lines: tuple[str, ...]) -> Design:
     if choice.question or choice.comparison == "study":
         # As they are: a study reads its own columns, and only unusual names must be said
@@ -134,8 +147,10 @@ def _design(table: InputTable, choice: Choice, lines: tuple[str, ...]) -> Design
         texts, fields = choice.recipe.source_of(table.source), choice.recipe.fields
         groups = choice.recipe.group_names
         options = {"group": tuple(groups.values())} if groups else {}
-        scores = choice.recipe.further if choice.comparison != "people" else ()
-        options |= {"score": scores} if scores else {}
+        if choice.comparison == "people":
+            options |= _of_people(table, choice.recipe.further)
+        elif scores := choice.recipe.further:
+            options |= {"score": scores}
         options |= {"apart": True} if choice.recipe.apart else {}
     return Design(
         study=choice.study,

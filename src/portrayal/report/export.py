@@ -3,12 +3,13 @@
 import html
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from portrayal.errors import OptionError
 from portrayal.report.figures.declared import default, dots
 from portrayal.report.figures.figure import Figure
 from portrayal.report.figures.generic import build
-from portrayal.report.first import Report, first_screen
+from portrayal.report.first import Report, finding_facts, first_screen
 from portrayal.report.formats import plural
 from portrayal.report.page import title_of, write_report
 from portrayal.report.view import View
@@ -91,9 +92,22 @@ def run_html(run: Run) -> str:
     return f"<p>{line}</p><p>It has no estimates yet.</p>"
 
 
+def findings(run: Run) -> list[dict[str, Any]]:
+    """Return what the report states, as data; see `Run.findings`."""
+    rows: list[dict[str, Any]] = finding_facts(run)["findings"]
+    return rows
+
+
 def plot(run: Run, measure: str, figure: int = 0) -> Figure:
     """Return the report's chart of a measure; see `Run.plot`."""
     view = View.of(run)
+    if not measure:
+        screen = Report.of(view)
+        if screen.chart is not None:
+            return screen.chart
+        # One finding is no chart of findings; its measure has one.
+        lead = next(iter((*screen.findings, *screen.here)), None)
+        measure = lead.first.measure if lead is not None else next(iter(view.by_measure))
     rows = choose(view.estimates, measure, {})
     name = rows[0].measure
     with run.speaking():

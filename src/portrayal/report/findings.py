@@ -322,6 +322,7 @@ def unchecked(e: Estimate) -> str:
 
 def facts_of(view: View, e: Estimate) -> tuple[str, ...]:
     """Return the line below a sentence: the ratio or range, how many models agree, and q."""
+    agreeing, n_models = agreement(view, e)  # before it is turned, as those of the models are not
     e = turned(e)
     words = list(ratio_facts(e))
     if TEXT_SD in e.details and e.value is not None:
@@ -331,7 +332,6 @@ def facts_of(view: View, e: Estimate) -> tuple[str, ...]:
     # Counts stand in the sentence itself where they are known.
     if not e.counts:
         words.append(units_of(e))
-    agreeing, n_models = agreement(view, e)
     if n_models:
         words.append(agreement_words(agreeing, n_models))
     if q_of(e) is not None:

@@ -20,6 +20,7 @@ from portrayal.records import (
     ERROR_VALUE,
     FEW_PEOPLE,
     FEW_PROMPTS,
+    MINUS,
     THESE,
     Estimate,
 )
@@ -147,6 +148,16 @@ class Report:
         return (*planted, *self.described, *((self.none,) if self.none else ()))
 
     @property
+    def alike(self) -> tuple[str, ...]:
+        """What shows no difference beside findings, and what is excluded, by question."""
+        reaches = self.lead.alike if self.lead else ()
+        return tuple(
+            f"{capital(reach.sentence)}; {fmt.plural(reach.comparisons, 'comparison')}."
+            for reach in reaches
+            if reach.excluded and reach.in_reach
+        )
+
+    @property
     def folded(self) -> tuple[Finding, ...]:
         """The findings that a page folds."""
         return tuple(finding for finding in (*self.findings, *self.here) if finding.folded)
@@ -232,17 +243,17 @@ def answer_lines(run: Run | View) -> Iterator[str]:
     view = View.of(run)
     screen = Report.of(view)
     yield from screen.leads
-    stated = (*screen.findings, *screen.here)
-    for finding in stated[:1]:
+    findings_stated = (*screen.findings, *screen.here)
+    for finding in findings_stated[:1]:
         # One fact, and that nobody checked the scorer's reading of these texts.
         facts = [f for i, f in enumerate(finding.facts) if i < 1 or f == AS_READ]
         yield f"{finding.headline}. {capital(finding.sure)}: {', '.join(facts)}."
     yield from (f"asked beforehand: {line}" for line in screen.asked)
     # What would answer a question that is open comes before more of what is answered.
     following = shlex.join(("portrayal", "list", "findings", str(view.run.path)))
-    more = len(stated) - 1
+    more = len(findings_stated) - 1
     lead = f"{fmt.plural(more, 'more finding')}. " if more > 0 else ""
-    if not stated and screen.remedies:
+    if not findings_stated and screen.remedies:
         yield screen.remedies[0]
     else:
         yield f"{lead}Next: {following}"
@@ -260,13 +271,21 @@ def read_line(view: View) -> str:
     models_words = "" if models_words == "unnamed" else models_words
     readable = f"{ok:,} of {total:,} {words.texts} readable" if total else f"no {words.texts}"
     noun = words.clusters.removesuffix("s")
+    units_words = fmt.plural(n, noun) if n else ""
     if noun != "prompt":
         # Prompts of several halves, or of one source, are one independent unit
-        inferred = [e.n_clusters for e in view.estimates if e.population != THESE]
-        n = max(inferred, default=n) or n
-    return " · ".join(
-        part for part in (models_words, readable, fmt.plural(n, noun) if n else "") if part
-    )
+        inferred = [e for e in view.estimates if e.population != THESE and e.n_clusters]
+        units_words = (
+            clusters_of(max(inferred, key=lambda e: e.n_clusters), noun=noun)
+            if inferred
+            else units_words
+        )
+    sides = [
+        v for e in view.estimates for v in (*e.group.values(), *e.strata.values()) if MINUS in v
+    ]
+    compared = [side.replace(MINUS, " with ") for side in dict.fromkeys(sides)]
+    pairs = f"compared: {fmt.listed(compared, MOST_NAMED)}" if compared else ""
+    return " · ".join(part for part in (models_words, readable, units_words, pairs) if part)
 
 
 def cannot_lines(view: View) -> tuple[str, ...]:

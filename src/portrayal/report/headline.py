@@ -162,9 +162,9 @@ class Reach:
         more = f" in half of {self.comparisons} comparisons" * (self.comparisons > 1)
         # What is excluded is of these texts; what could have been shown, of any like them.
         noun = {"variance": "spread"}.get(self.statistic, self.statistic)
-        shown = f"a {noun} of {self.words} would have shown four times in five{more}"
+        detectable = f"a {noun} of {self.words} would have shown four times in five{more}"
         excluded = f"a {noun} above {self.excluded} is excluded"
-        return f"of {self.question}, {excluded if self.excluded else shown}{self.needed}"
+        return f"of {self.question}, {excluded if self.excluded else detectable}{self.needed}"
 
 
 @dataclass(frozen=True)
@@ -181,12 +181,15 @@ class Headline:
         What could have been found, by question; none where nothing could.
     candidates
         Hypotheses that are not established, the most probable first.
+    alike
+        Beside findings, what could have been found of the others, or is excluded, by question.
     """
 
     kind: Kind
     sentence: str
     detectable: tuple[Reach, ...]
     candidates: tuple[Hypothesis, ...]
+    alike: tuple[Reach, ...] = ()
 
 
 def headline(view: View, findings: Sequence[Finding]) -> Headline:
@@ -206,13 +209,13 @@ def headline(view: View, findings: Sequence[Finding]) -> Headline:
     chance = [
         hypothesis for hypothesis in hypotheses_by_p if not beyond_chance(hypothesis.estimate)
     ]
-    candidates = tuple(
-        hypothesis for hypothesis in chance if id(hypothesis.estimate) not in stated_ids
-    )[:SHOWN]
+    unstated = [h for h in chance if id(h.estimate) not in stated_ids]
+    candidates = tuple(unstated)[:SHOWN]
     # Texts first: what is wrong with them makes every number void.
     unseen = _unreadable(view, readable)
     if findings and not unseen:
-        return Headline("found", "", questions, candidates)
+        alike = _by_question(unstated, readable)
+        return Headline("found", "", questions, candidates, alike)
     # Then numbers: without a test, or with tests that find only the absurd, nothing was seen.
     if not unseen and not questions and described_lines(view):
         return Headline("described", "", (), ())

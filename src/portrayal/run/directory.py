@@ -214,13 +214,23 @@ class Run:
         """Every estimate as a table; `.to_pandas()` gives a DataFrame, `.where(…)` some of them."""
         return Estimates(tuple(self.records))
 
-    def plot(self, measure: str, *, figure: int = 0) -> Any:
+    @property
+    def findings(self) -> list[dict[str, Any]]:
+        """What the report states: `sentence`, `value`, `interval`, `p`, `q`, `strength`, … of each.
+
+        The strongest first; the keys are those of `portrayal list findings --format json`.
+        """
+        findings: list[dict[str, Any]] = registry.get("views", "findings")(self)
+        return findings
+
+    def plot(self, measure: str = "", *, figure: int = 0) -> Any:
         """Return the report's chart of a measure, which a notebook shows; its `svg` is a file.
 
         Parameters
         ----------
         measure
-            Its name, whose version may be left out, such as "representation".
+            Its name, whose version may be left out, such as "representation"; by default the chart
+            that the report opens with: its findings, or what comes nearest.
         figure
             Which, where the report draws several of a measure.
 

@@ -63,7 +63,7 @@ def of(run: Run, statistic: str, group: str, **place: str) -> Estimate:
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    return audited(rows(), tmp_path_factory.mktemp("people"), by=["mood"], labels="who")
+    return audited(rows(), tmp_path_factory.mktemp("people"), by=["mood"], check="who")
 
 
 def test_shares_are_those_of_a_plain_count(run: Run) -> None:
@@ -112,11 +112,15 @@ def test_the_answer_says_who_is_in_the_texts_and_where_it_differs(run: Run) -> N
     )
     share = f"{100 * alike / len(labelled):.0f}"
     assert 50 < int(share) < 100
-    assert checked == f"Checked against `who`: alike in {share} % of {len(labelled)} texts."
+    share = f"{share}\u00a0% of {len(labelled)} texts"
+    assert checked == f"Checked against the column “who”: alike in {share}."
     assert finding.startswith("The main person is a ")
     assert "where mood is “" in finding
     assert following.endswith(f"Next: portrayal list findings {run.path}")
     assert who in finding_lines(run)
+    assert run.findings[0]["sentence"] == finding.partition(". Holds")[0]
+    assert run.findings[0]["q"] < 0.05
+    assert run.plot().svg.startswith("<svg")
 
 
 @pytest.mark.parametrize(("n", "words"), [(1, "this prompt"), (3, "these 3 prompts")])

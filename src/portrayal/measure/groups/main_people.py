@@ -70,7 +70,7 @@ class MainPeople:
         Who wrote the texts, and whether they could be read, shape (n,).
     columns
         Column by which shares are split → its value in each row, shape (n,).
-    known
+    check
         The column that says the groups, "" where there is none, and what it says as a place in
         `keys`, −1 where it says nothing, shape (n,).
     n_prompts
@@ -87,7 +87,7 @@ class MainPeople:
     model: Any
     is_read: BoolArray
     columns: Mapping[str, Any]
-    known: tuple[str, IntArray]
+    check: tuple[str, IntArray]
     n_prompts: int
 
     def sums(self, *sides: BoolArray) -> GroupSums:
@@ -123,13 +123,13 @@ class MainPeople:
             "strata": {**dict.fromkeys(self.columns, ALL), **place},
             "n_texts": int(self.count[inside].sum()),
             "exclusions": {reason: number for reason, number in n.items() if number},
-            "instruments": {"checked_against": self.known[0]} if self.known[0] else {},
+            "instruments": {"checked_against": self.check[0]} if self.check[0] else {},
         }
 
     def details(self, inside: BoolArray, sums: GroupSums) -> dict[str, float]:
         """Return numbers of prompts and units, and how often the column of groups says the same."""
-        labelled = inside & (self.group >= 0) & (self.known[1] >= 0)
-        alike = labelled & (self.known[1] == self.group)
+        labelled = inside & (self.group >= 0) & (self.check[1] >= 0)
+        alike = labelled & (self.check[1] == self.group)
         return {
             "alike": float(self.count[alike].sum()),
             "labelled": float(self.count[labelled].sum()),
@@ -139,7 +139,7 @@ class MainPeople:
 
 
 def read_main_people(
-    run: Run, stage: Stage, *, source: str | None, by: Sequence[str], known: str | None
+    run: Run, stage: Stage, *, source: str | None, by: Sequence[str], check: str | None
 ) -> MainPeople:
     """Read who is the main person of each text.
 
@@ -149,22 +149,22 @@ def read_main_people(
         A run with texts, and its annotations by `everyone.v6`.
     source
         Column of what texts belong to, such as a conversation: the independent units.
-    by, known
+    by, check
         Columns by which shares are split, and one that says the group. All are kept columns.
     """
     import pyarrow.parquet as pq
 
     factor = load_factor("gender")
-    kept = {name: _kept_column(name) for name in (*by, known, source) if name}
+    queries = {name: _kept_column(name) for name in (*by, check, source) if name}
     n_prompts = pq.read_metadata(run.prompts_path).num_rows
     has_prompts = bool({"prompt", "prompt_id"} & run.texts.note()["mapping"].keys())
     of_prompts = has_prompts and n_prompts >= FEW_PROMPTS
     kind = "source" if source else "prompt" if of_prompts else "text"
-    unit = kept[source] if source else f"{kind}_id"
-    query = _TEXTS.format(unit=unit, columns=", ".join(kept.values()) or "''")
+    unit = queries[source] if source else f"{kind}_id"
+    query = _TEXTS.format(unit=unit, columns=", ".join(queries.values()) or "''")
     table = distinct_rows(run.texts, stage, query)
-    cells = [np.array([row[i].strip() for row in table["labels"]]) for i in range(len(kept))]
-    columns = dict(zip(kept, cells, strict=True))
+    cells = [np.array([row[i].strip() for row in table["labels"]]) for i in range(len(queries))]
+    columns = dict(zip(queries, cells, strict=True))
     keys = (*factor.keys, UNDETERMINED)
 
     def codes(words: Sequence[str | None]) -> IntArray:
@@ -174,7 +174,7 @@ def read_main_people(
     is_read = np.array(table["is_read"], dtype=bool)
     has_person = is_read & np.array([bool(has) for has in table["has_people"]], dtype=bool)
     units, unit_code = np.unique([str(name) for name in table["unit"]], return_inverse=True)
-    labels = columns[known] if known else np.full(len(is_read), "")
+    labels = columns[check] if check else np.full(len(is_read), "")
     return MainPeople(
         name=factor.name,
         keys=keys,
@@ -187,7 +187,7 @@ def read_main_people(
         is_read=is_read,
         columns={name: columns[name] for name in by},
         # What is no group ("unclear") agrees with a person of whom no word tells one.
-        known=(known or "", np.where(labels == "", -1, codes(labels.tolist()))),
+        check=(check or "", np.where(labels == "", -1, codes(labels.tolist()))),
         n_prompts=n_prompts if has_prompts and not of_prompts and not source else 0,
     )
 
@@ -207,11 +207,11 @@ def main_people_estimates(main_people: MainPeople, scope: Scope) -> Iterator[Est
             yield from _shares(people, rows & of_model, {**split, "model": model}, scope)
             for name, value in split.items():
                 cells = people.columns[name]
-                others = [x for x in np.unique(cells).tolist() if x not in ("", value)]
+                other_values = [x for x in np.unique(cells).tolist() if x not in ("", value)]
                 # Of two values one difference says all.
-                if len(others) > 1 or value < others[0]:
-                    words = f"{value}{MINUS}{others[0] if len(others) == 1 else OTHERS}"
-                    sides = of_model & (cells == value), of_model & np.isin(cells, others)
+                if len(other_values) > 1 or value < other_values[0]:
+                    words = f"{value}{MINUS}{other_values[0] if len(other_values) == 1 else OTHERS}"
+                    sides = of_model & (cells == value), of_model & np.isin(cells, other_values)
                     yield from _differences(people, sides, {name: words, "model": model}, scope)
 
 
@@ -274,13 +274,13 @@ def described(estimates: Sequence[Estimate]) -> list[str]:
         )
         (label,) = (group_label(*item) for item in e.group.items())
         share = _percent(e.value or 0.0)
-        parts.append(f"{label.lower()} {e.details['count']:,.0f} ({share} %{bounds})")
+        parts.append(f"{label.lower()} {e.details['count']:,.0f} ({share}\u00a0%{bounds})")
     n = f"{rows[0].n_units:,.0f} texts{_these_prompts(rows[0])}"
     lines = [f"Main people of {n}: {', '.join(parts)}."]
     if n_labelled := rows[0].details["labelled"]:
         column, alike = rows[0].instruments["checked_against"], rows[0].details["alike"]
-        share = f"{_percent(alike / n_labelled)} % of {n_labelled:,.0f} texts"
-        lines.append(f"Checked against `{column}`: alike in {share}.")
+        share = f"{_percent(alike / n_labelled)}\u00a0% of {n_labelled:,.0f} texts"
+        lines.append(f"Checked against the column “{column}”: alike in {share}.")
     return lines
 
 
@@ -292,15 +292,19 @@ def sentence(e: Estimate) -> str:
         sides.reverse()
     counts = [(e.details[f"count_{side}"], e.details[f"n_{side}"]) for _, side in sides]
     one, other = (f"{f'{n:,.0f}' if n else 'none'} of {of:,.0f}" for n, of in counts)
-    shares = [f" ({_percent(n / of)} %)" if n else "" for n, of in counts]
-    where = [f"where {column} is “{value}”" if value != OTHERS else "others" for value, _ in sides]
+    shares = [f" ({_percent(n / of)}\u00a0%)" if n else "" for n, of in counts]
+    first, second = (value for value, _ in sides)
+    # Beside all others a value is or is not; of two each is named.
+    places = f"where {column} is “{first}”", f"where it is “{second}”"
+    if second == OTHERS:
+        places = places[0], "where it is not"
+    elif first == OTHERS:
+        places = f"where {column} is not “{second}”", "where it is"
     (group,) = e.group.items()
-    shown = group_shown(*group)
-    who = shown.said["one"] if shown is not None else group[1]
-    return (
-        f"the main person is {who} in {one} texts{_these_prompts(e)} {where[0]}{shares[0]}, and in "
-        f"{other} {where[1]}{shares[1]}"
-    )
+    labels = group_shown(*group)
+    noun = labels.said["one"] if labels is not None else group[1]
+    first_side = f"in {one} texts{_these_prompts(e)} {places[0]}{shares[0]}"
+    return f"the main person is {noun} {first_side}, and in {other} {places[1]}{shares[1]}"
 
 
 def _percent(share: float) -> str:

@@ -24,7 +24,7 @@ class PeopleOptions(Options):
 
     Attributes
     ----------
-    by, source, labels
+    by, source, check
         Columns by whose values shares are compared, of what texts belong to (the independent
         units), and that says of which group the person of a text is, to compare with what is read.
     labeler
@@ -35,18 +35,16 @@ class PeopleOptions(Options):
     source: str | None = option(
         None, "Column of what texts belong to: the independent units.", panel="Texts"
     )
-    labels: str | None = option(
+    check: str | None = option(
         None, "Column that says the person's group, to check what is read.", panel="Texts"
     )
     labeler: str = option("embedded", "Who reads: embedded (rules) or reader (and a network).")
 
     def text_fields(self, fields: TextFields) -> TextFields:
         """Return the study's fields and the columns that are named, kept with each text."""
-        columns = {self.source: "--source", self.labels: "--labels"} | dict.fromkeys(
-            self.by, "--by"
-        )
-        asked = {column: words for column, words in columns.items() if column}
-        return fields.keeping(asked).asking(asked)
+        columns = {self.source: "--source", self.check: "--check"} | dict.fromkeys(self.by, "--by")
+        options = {column: words for column, words in columns.items() if column}
+        return fields.keeping(options).asking(options)
 
 
 def annotations(run: Run, options: PeopleOptions) -> tuple[Annotation, ...]:
@@ -67,7 +65,7 @@ def tables(run: Run, options: PeopleOptions) -> Tables:
                 run.annotations(EVERYONE),
                 source=options.source,
                 by=options.by,
-                known=options.labels,
+                check=options.check,
             )
         },
     )
