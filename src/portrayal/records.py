@@ -9,7 +9,7 @@ import hashlib
 import html
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from datetime import date
 from pathlib import PurePath
@@ -521,3 +521,15 @@ def finite(value: Any) -> Any:
     if isinstance(value, (date, PurePath)):
         return str(value)
     return [finite(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+def judged_population(asked: str, estimates: Iterable[Estimate]) -> Population:
+    """Return what findings are about: of fewer than `FEW_PROMPTS`, these very prompts alone.
+
+    That is what is asked for, and also where no estimate rests on enough prompts to speak of
+    others, but answers to the same prompts tell what chance does in these.
+    """
+    valued = [e for e in estimates if e.value is not None]
+    few = max((e.n_clusters for e in valued), default=0) < FEW_PROMPTS
+    known = any(e.fixed is not None for e in valued)
+    return THESE if asked == THESE or (few and known) else LIKE_THESE

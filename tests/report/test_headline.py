@@ -327,7 +327,6 @@ def audited(text: str, n_prompts: int = 24, n: int = 3) -> Run:
         (GERMAN, 24, 3, "the texts are not in English"),
         (ENGLISH.replace("{i}", "one"), 24, 3, "they are copies of 1 text"),
         ("The clock on the wall was late on day {i}, and it rained.", 24, 3, "hardly anybody of"),
-        (ENGLISH, 3, 20, "a comparison rests on 3 prompts at most, and it takes 5"),
     ],
 )
 def test_an_audit_says_why_nothing_could_be_seen(

@@ -22,6 +22,7 @@ from portrayal.records import (
     WEIGHTED_BESIDE,
     Estimate,
     Status,
+    judged_population,
 )
 from portrayal.registry import Component
 from portrayal.stats import benjamini_hochberg, holm, joint_p
@@ -294,7 +295,7 @@ def with_q_in(
     """
     level, seed = options
     adjusted = with_q_values(estimates, headline, seed, queries=queries)
-    if population != THESE:
+    if judged_population(population, estimates) != THESE:
         return adjusted
     # Judged twice: families of one population must not hold p-values of the other
     judged = [e.of_population(THESE, level) for e in estimates]

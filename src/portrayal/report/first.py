@@ -489,18 +489,11 @@ def remedies(view: View, local: Sequence[Finding]) -> tuple[str, ...]:
         What holds in its very prompts, and not in prompts like them.
     """
     lines = []
-    inferred = [e for e in view.estimates if e.fixed is not None]
-    of_others = [e.n_clusters for e in view.estimates if e.value is not None]
-    # Too few prompts to speak of others like them, but enough texts to speak of these.
-    few = inferred and max(of_others, default=0) < FEW_PROMPTS
-    if (local or few) and view.options.get("population") != THESE:
-        question = (
-            f"{fmt.plural(len(local), 'difference')} of" if local else "whether groups differ in"
-        )
-        units = unit_words((inferred or [local[0].first])[0], report_of(view).wording.clusters)
+    if local and view.options.get("population") != THESE:
+        units = unit_words(local[0].first, report_of(view).wording.clusters)
         lines.append(
-            f"To state {question} these very {units}, which tells nothing of others: "
-            f"{again(view, '--population', THESE)}"
+            f"To state {fmt.plural(len(local), 'difference')} of these very {units}, which tells "
+            f"nothing of others: {again(view, '--population', THESE)}"
         )
     # One line, though many estimates would gain by the same option.
     sharper = next((e.status.sharper for e in view.estimates if e.status.sharper), "")

@@ -28,6 +28,7 @@ from portrayal.records import (
     THESE,
     UNITS,
     Estimate,
+    judged_population,
 )
 from portrayal.reference.labels import strata_words
 from portrayal.registry import Component, described
@@ -71,7 +72,8 @@ class View:
         settings, note = run.settings(), run.texts.note()
         models = tuple(settings.get("models") or note.get("models") or ())
         options = settings.get("options") or {}
-        population, level = options.get("population", LIKE_THESE), options.get("level", 0.95)
+        level = options.get("level", 0.95)
+        population = judged_population(options.get("population", LIKE_THESE), run.records)
         # Judged once here, so that no section mixes two populations.
         estimates = [e.of_population(population, level) for e in run.records]
         # Of one model the pooled estimate is the same number under another name.

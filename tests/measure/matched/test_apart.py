@@ -118,3 +118,17 @@ def test_of_two_columns_each_is_compared_with_the_other_alike(audited):
     assert by_gender.value == pytest.approx(alone.value)
     assert by_gender.n_units == 2 * alone.n_units
     assert by_gender.n_clusters == alone.n_clusters
+
+
+def test_words_of_three_prompts_are_tested_on_other_answers_to_the_same(audited):
+    def in_these(phrase, seed):
+        rows = answers(240, seed=seed, phrase=phrase)
+        rows = [{**row, "pair": str(i // 2 % 3)} for i, row in enumerate(rows)]
+        run = audited(rows, group="user", source=None)
+        found = [e for e in run.records if "word" in e.strata]
+        assert all(np.isnan(e.tests[0].p) and e.interval is None for e in found)
+        assert {e.details["n_first"] for e in found} <= {60}
+        return [e for e in found if e.fixed.q is not None and e.fixed.q < 0.05]
+
+    assert {"partner"} & {e.strata["word"].split()[-1] for e in in_these(0.4, 0)}
+    assert not in_these(0.0, 1)

@@ -30,9 +30,11 @@ from portrayal.measure.scope import Scope
 from portrayal.measure.scored import ScoredUnits
 from portrayal.records import (
     ALL,
+    FEW_PROMPTS,
     MINUS,
     OTHERS,
     TEXT_SD,
+    THESE,
     UNITS,
     Estimate,
     Null,
@@ -400,7 +402,24 @@ def sentence(e: Estimate) -> str:
     if "naive" in e.details:
         part = f"{part}, corrected by hand from {digits(e.details['naive'])}"
     answers = f"answers for {first} {verb} than answers for {second}"
-    return f"{writer}{answers}{'' if e.unit == 'text' else ' to the same request'}{part}"
+    same = "" if e.unit == "text" else " to the same request"
+    return of_these_prompts(e, writer, f"{answers}{same}{part}", 100.0 if is_share else 1.0)
+
+
+def of_these_prompts(e: Estimate, writer: str, words: str, scale: float | None = None) -> str:
+    """Return the sentence, with how many prompts it is of where it tells of no others.
+
+    Its interval, `scale` times that of the value, stands in it, where there is a scale.
+    """
+    if e.population != THESE or e.interval is None:
+        return f"{writer}{words}"
+    unit, n = next((unit, int(n)) for unit, n in e.details.items() if unit.startswith(UNITS))
+    noun, sign = unit.removeprefix(UNITS), -1.0 if (e.value or 0.0) < 0 else 1.0
+    these = f"this {noun}" if n == 1 else f"these {n} {noun}s"
+    bounds = sorted((sign * e.interval.low, sign * e.interval.high))
+    reach = f" ({' to '.join(digits(scale * x) for x in bounds)})" if scale else ""
+    others = f"; of other {noun}s nothing can be said from {n}" if n < FEW_PROMPTS else ""
+    return f"{writer}in {these} {words}{reach}{others}"
 
 
 def form_of(e: Estimate) -> str:

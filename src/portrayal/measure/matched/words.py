@@ -22,7 +22,7 @@ from portrayal.annotate.names import Spans, hidden
 from portrayal.annotate.scores import TEXT_SCORES
 from portrayal.annotate.word_match import TOKEN, fold
 from portrayal.measure.clustered import estimates_of
-from portrayal.measure.matched.differences import Within, contrasts, halves_of
+from portrayal.measure.matched.differences import Within, contrasts, halves_of, of_these_prompts
 from portrayal.measure.matched.sets import MatchedSets
 from portrayal.measure.scope import Scope
 from portrayal.records import ALL, FEW_PROMPTS, UNITS, Estimate
@@ -385,10 +385,8 @@ def sentence(e: Estimate) -> str:
         f"{f'{n:,.0f}' if n >= 0.5 else 'none'} of {size:,.0f}" for n, size in (more, fewer)
     )
     same = "" if e.unit == "text" else " to the same requests"
-    return (
-        f"{writer}{one} answers for {first} {verb} “{e.strata['word']}”, and {other} answers for "
-        f"{second}{same}"
-    )
+    words = f"{one} answers for {first} {verb} “{e.strata['word']}”"
+    return of_these_prompts(e, writer, f"{words}, and {other} answers for {second}{same}")
 
 
 PAIR_WORDS = Component(
