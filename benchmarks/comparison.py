@@ -164,7 +164,7 @@ def _tally(run: Run) -> Any:
     primary, secondary = name_table(), mena_nhpi_table()
     return tally_stories(
         run,
-        run.annotations("people.v6"),
+        run.annotations("people.v7"),
         likelihoods=lambda names: race_likelihoods(names, primary, secondary),
         races=RACES,
         n_primary=sum(race in primary.races for race in RACES),

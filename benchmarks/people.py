@@ -81,7 +81,7 @@ def measure(stories: list[tuple[str, Roles]]) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         texts, asked = write_shard(stories, Path(folder))
         made = Path(folder) / "made.parquet"
-        shard = partial(annotate_shard, texts, made, annotator="people.v6", prompts=asked)
+        shard = partial(annotate_shard, texts, made, annotator="people.v7", prompts=asked)
         stage = cpu_seconds(shard)
     alone = cpu_seconds(lambda: [extract_people(text, roles) for text, roles in stories])
     return {

@@ -4,7 +4,7 @@
     python scripts/reader/measure_confusion.py --folds FOLDER [...] [--write READER]
         [--below SURE] [--names-right ALL LEAST]
 
-Without folds, the rules (people.v6) read all stories with marked people; no rule was written for
+Without folds, the rules (people.v7) read all stories with marked people; no rule was written for
 any of them. A network was trained on most of them, so each FOLDER is what `train.py --fold K` or
 `distil.py --fold K` wrote, and reads only the prompts that it left out. `--names-right` are means
 of precision and recall of names on stories by models whose prompts the reader did not see: of all

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from portrayal.annotate.language import is_english
+from portrayal.annotate.language import check_readable, is_english, why_unread
+from portrayal.errors import DataError
 
 OTHERS = {
     "German": "Frau Mitte ging nach Hause und las ein Buch.",
@@ -43,3 +44,16 @@ def test_no_real_story_is_refused(shared_data):
     path = shared_data("laissez_faire/gold_stories_dev.jsonl")
     texts = [json.loads(line)["text"] or "" for line in path.read_text().splitlines()]
     assert all(map(is_english, texts))
+
+
+@pytest.mark.parametrize("text", OTHERS.values(), ids=OTHERS)
+def test_a_text_in_another_language_is_refused_with_what_reads_it(text):
+    with pytest.raises(DataError, match=r"not in English.*--labeler llm"):
+        check_readable(text)
+
+
+@pytest.mark.parametrize("change", [str.upper, str.lower])
+def test_texts_whose_capitals_show_no_name_are_refused_but_for_short_ones(change):
+    assert "capitals" in why_unread(change("She said that Ann Lee was a nurse."))
+    assert why_unread(change("Of course, Ann!")) == ""
+    assert why_unread("She said that Ann Lee was a nurse.") == ""

@@ -310,7 +310,7 @@ def test_every_measure_runs_on_the_sample(runs: dict[str, Run], measure: str) ->
 
 def _carries_its_evidence(row: Estimate, case: Case) -> None:
     assert row.study == (case.study if case.study != FACTOR else "laissez-faire")
-    assert row.instruments.get("annotator", "people.v6") in ("people.v6", "everyone.v6")
+    assert row.instruments.get("annotator", "people.v7") in ("people.v7", "everyone.v7")
     assert row.undefined is None or row.undefined.strip()
     for bounds in (row.interval, row.paper_interval):
         assert bounds is None or (bounds.low <= bounds.high and 0 < bounds.level < 1)

@@ -150,70 +150,23 @@ def test_the_reader_of_stories_takes_titles_and_lists_of_a_locale() -> None:
 
 HEBREW = """
 language = "he"
-[names]
-tables = ["names.csv"]
-prefixes = ["ו", "ל", "ש"]
 [titles]
 F = "גברת"
-M = "מר"
-[pronouns]
-F = "היא שלה"
-M = "הוא שלו"
-[places]
-every = ["נוף הגליל"]
 """
 
 
-@pytest.fixture
-def hebrew(tmp_path: Path) -> Path:
-    made = tmp_path / "he-IL"
-    made.mkdir()
-    (made / "locale.toml").write_text(HEBREW, encoding="utf-8")
-    rows = ["דנה,a,600", "משה,b,900", "נוף,a,50", "יוסף,b,700"]
-    (made / "names.csv").write_text("\n".join(["name,sector,n", *rows]) + "\n", encoding="utf-8")
-    return made
-
-
-def test_names_are_found_in_a_language_without_rules(hebrew: Path) -> None:
-    text = "דנה כתבה למשה. הוא ענה שהיא צודקת. גברת נוף שמחה."
-    assert told(text, hebrew) == [
-        ("דנה", "F", ("שהיא",)),
-        ("משה", "M", ("הוא",)),
-        ("נוף", "F", ("גברת",)),
-    ]
-    assert told("הם גרים ב נוף הגליל.", hebrew) == []
-    listed = HEBREW.replace("prefixes", 'words = ["נוף"]\nprefixes')
-    (hebrew / "locale.toml").write_text(listed, encoding="utf-8")
-    assert told("נוף יפה. גברת נוף שמחה.", hebrew) == [("נוף", "F", ("גברת",))]
-    (hebrew / "locale.toml").write_text('language = "he"\n', encoding="utf-8")
-    with pytest.raises(DataError, match=r"no table of names.*\[names\] tables"):
-        told(text, hebrew)
-
-
-FACTOR = """
-name = "sector"
-label = "Sector"
-note = "Shares of name bearers."
-source = "made up"
-[groups.a]
-[groups.b]
-[[sources]]
-kind = "names"
-table = "names.csv"
-"""
-
-
-def test_an_audit_of_ones_own_reads_people_with_its_locale(hebrew: Path, tmp_path: Path) -> None:
-    (hebrew / "sector.toml").write_text(FACTOR, encoding="utf-8")
+def test_texts_of_another_language_are_refused_one_by_one(tmp_path: Path) -> None:
+    (tmp_path / "he-IL").mkdir()
+    (tmp_path / "he-IL" / "locale.toml").write_text(HEBREW, encoding="utf-8")
     (tmp_path / "own.toml").write_text(
-        "prompts = ['Write a sentence.', 'Write a line.']\nfactors = ['he-IL/sector.toml']\n"
+        "prompts = ['Write a sentence.', 'Write a line.']\nfactors = ['gender']\n"
         "locale = 'he-IL'\n[people]\nread = 'none'\n",
         encoding="utf-8",
     )
     texts = [
         {"model": "m", "prompt": prompt, "text": text}
         for prompt in ("Write a sentence.", "Write a line.")
-        for text in ("דנה כתבה למשה.", "יוסף חייך. גם דנה.")
+        for text in ("דנה כתבה למשה.", "Dana wrote to her brother Moshe.")
     ]
     run = portrayal.audit(
         study=str(tmp_path / "own.toml"),
@@ -223,19 +176,11 @@ def test_an_audit_of_ones_own_reads_people_with_its_locale(hebrew: Path, tmp_pat
         permutations=20,
         report=False,
     )
-    shares = {
-        e.group["sector"]: e
-        for e in run.records
-        if e.measure == "people_share.v1" and e.strata["model"] == "m"
-    }
-    assert shares["a"].value == pytest.approx(0.5)
-    assert shares["a"].instruments["locale"] == "he-IL"
-    settings = run.annotations("everyone.v6").note()["settings"]
-    assert settings["locale"].endswith("he-IL")
-    assert run.settings()["options"]["locale"].endswith("he-IL")
-    state = settings["state"]
-    (hebrew / "locale.toml").write_text(HEBREW.replace('"ל", ', ""), encoding="utf-8")
-    assert load_locale(hebrew).mark()["state"] != state
+    note = run.annotations("everyone.v7").note()
+    assert note["n_errors"] == 2
+    state = note["settings"]["state"]
+    (tmp_path / "he-IL" / "locale.toml").write_text(HEBREW + 'M = "מר"\n', encoding="utf-8")
+    assert load_locale(tmp_path / "he-IL").mark()["state"] != state
 
 
 def test_every_study_takes_a_locale() -> None:

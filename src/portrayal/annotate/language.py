@@ -3,6 +3,8 @@
 import re
 from functools import cache
 
+from portrayal.errors import DataError
+
 FEWEST_WORDS = 5
 """Words below which a text shows no language, and is taken to be English."""
 
@@ -48,6 +50,26 @@ def is_english(text: str) -> bool:
     english = matches.pop("en")
     # Ties go to English, as short texts share words with other languages
     return max(matches.values()) <= max(english, 1)
+
+
+def why_unread(text: str) -> str:
+    """Return why the embedded readers of people do not read a text, and what does; "" if they do.
+
+    Names are known by their capitals, so a text all in capitals or in small letters shows none.
+
+    >>> why_unread("SHE SAID THAT ANN LEE WAS A NURSE.")
+    'all in capitals or in small letters, by which names are known: set it in both'
+    """
+    is_flat = text.isupper() or text.islower()
+    if is_flat and len(_WORD.findall(text)) >= FEWEST_WORDS:
+        return "all in capitals or in small letters, by which names are known: set it in both"
+    return "" if is_english(text) else "not in English: let a model read it (--labeler llm)"
+
+
+def check_readable(text: str) -> None:
+    """Raise DataError where the embedded readers of people do not read a text."""
+    if reason := why_unread(text):
+        raise DataError(f"the text is {reason}.")
 
 
 @cache

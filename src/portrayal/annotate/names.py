@@ -31,8 +31,8 @@ def hidden_spans(
     text
         A text of any length.
     locale
-        Whose people are found in it (`portrayal.reference.load_locale`); in a language without
-        rules and without a table of names only `names` are.
+        Whose people are found in it (`portrayal.reference.load_locale`); in another language than
+        English only `names` are.
     names
         Names that are known: of who asks, or whom it is about.
     words
@@ -80,10 +80,10 @@ def _may_name_others(text: str, spans: Spans) -> bool:
 
 def _people(text: str, locale: Locale) -> dict[tuple[int, int], str]:
     """Where a text names the people that are found in it, titles apart, with their names."""
-    if locale.language != "en" and not locale.tables:
+    if locale.language != "en":
         return {}
     name_of: dict[tuple[int, int], str] = {}
-    for person in find_everyone(text, locale=None if locale.language == "en" else locale):
+    for person in find_everyone(text):
         parts = TOKEN.findall(person.name or "")
         spans = [span for span in person.spans if span.kind == "name"]
         # Whose name stands in the genitive alone is hardly spoken of: "Alzheimer's disease".

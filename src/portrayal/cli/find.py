@@ -1,8 +1,6 @@
 """The commands `find …`: people, groups and cues in texts of a file or a run."""
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,7 +12,6 @@ from portrayal.errors import OptionError
 from portrayal.shown import counted
 
 if TYPE_CHECKING:
-    from portrayal.annotate.people.any_text.everyone import Person
     from portrayal.measure.cues.search import CueHits
 
 
@@ -193,8 +190,16 @@ def _share(value: float) -> str:
     return "0" if value == 0 else f"{100 * value:.2g} %"
 
 
-ENDINGS = (".jsonl", ".csv")
-"""Endings of the files that --out writes."""
+_CELLS = (
+    *("text_id", "name", "first", "last", "title", "gender", "main", "writer", "n_mentions"),
+    *("n_sentences_about", "n_sentences", "sentences", "references"),
+)
+"""Columns of the file of people."""
+_UNREAD = {
+    "n_blank": "blank",
+    "n_not_read": "not in English, or all in capitals or in small letters, which are not read",
+    "n_nobody": "with no one in it",
+}
 
 
 def people(
@@ -216,7 +221,7 @@ def people(
     texts
         A plain text, CSV, JSON lines, Parquet or Excel file, or - (stdin).
     out
-        File to write, one row per person: .jsonl or .csv.
+        CSV file to write, one row per person.
     unnamed
         Also people without a name: a woman, his wife.
     locale
@@ -225,115 +230,53 @@ def people(
         Who says whom pronouns mean: embedded (rules) or reader (a small network). Default: the
         reader where portrayal[reader] is installed.
     """
-    from portrayal.annotate.people import find_everyone
+    from portrayal.annotate.language import why_unread
+    from portrayal.annotate.people import find_everyone, main_person
+    from portrayal.annotate.people.any_text.everyone import person_facts
     from portrayal.annotate.people.reader.referents import referring_of
+    from portrayal.annotate.sentences import sentences
     from portrayal.collect.corpus import read_plain
+    from portrayal.collect.tables import write_table
     from portrayal.reference.locales import load_locale
 
-    json = format == "json"
-    # Before hours of reading, not after them
-    if out is not None and out.suffix.casefold() not in ENDINGS:
-        raise OptionError(f"--out writes {' or '.join(ENDINGS)} files; got {str(out)!r}.")
     lists = None if locale is None else load_locale(locale)
-    counts = {"n_texts": 0, "n_blank": 0, "n_nobody": 0, "n_not_english": 0}
-    labeler, refer = referring_of(labeler)
-    read = partial(find_everyone, unnamed=unnamed, writer=True, locale=lists, refer=refer)
-    # A locale of another language reads that language: then nothing is left out as foreign
-    reads_english = lists is None or lists.language == "en"
-    rows = _rows(read_plain(texts, column or ()), counts, read, only_english=reads_english)
-    with show.working("reading people", quiet=json):
-        # Written as they are read; what the file took is not held in memory
-        written = 0 if out is None else write(rows, out)
-        people_rows = list(rows)  # empty after a file was written
+    counts = {"n_texts": 0} | dict.fromkeys(_UNREAD, 0)
+    _, refer = referring_of(labeler)
+    rows: list[dict[str, Any]] = []
+    with show.working("reading people", quiet=format == "json"):
+        for text_id, text in read_plain(texts, column or ()):
+            counts["n_texts"] += 1
+            # Counted by reason, so that what is left out is never silent
+            if not text.strip() or why_unread(text):
+                counts["n_not_read" if text.strip() else "n_blank"] += 1
+                continue
+            everyone = find_everyone(text, unnamed=unnamed, writer=True, locale=lists, refer=refer)
+            counts["n_nobody"] += not everyone
+            main, about = main_person(everyone), {"n_sentences": len(sentences(text))}
+            rows += [
+                {"text_id": text_id} | about | person_facts(person, main=person is main)
+                for person in everyone
+            ]
+    parts = (f"{counts[name]:,} {reason}" for name, reason in _UNREAD.items() if counts[name])
+    summary = ", ".join((f"{len(rows):,} people in {counted(counts['n_texts'], 'text')}", *parts))
     if out is not None:
-        facts = {**counts, "n_people": written, "out": out}
-        show.give(format, facts, [f"{_summary(written, counts)}: {out}"])
+        # In CSV, lists are joined by blanks and mentions are given by their number
+        cells = (
+            row
+            | {name: " ".join(map(str, row[name])) for name in ("sentences", "references")}
+            | {"n_mentions": len(row["mentions"]), "n_sentences_about": len(row["sentences"])}
+            for row in rows
+        )
+        write_table(out, _CELLS, cells)
+        facts = {**counts, "n_people": len(rows), "out": out}
+        show.give(format, facts, [f"{summary}: {out}"])
         return
-    cells = []
-    for row in people_rows:
-        about = f"{len(row['sentences']):,} of {row['n_sentences']:,}"
+    shown = []
+    for row in rows:
         name = row["name"] or ("(who writes)" if row["writer"] else "(no name)")
-        name = f"{row['title']} {name}" if row["title"] else str(name)
-        identity = (row["text_id"], name, row["gender"], ", ".join(row["references"]))
-        cells.append((*identity, len(row["mentions"]), about))
-    parts: list[show.Part] = [(_HEADERS, cells)] if people_rows else []
-    show.give(
-        format, {**counts, "people": people_rows}, [*parts, _summary(len(people_rows), counts)]
-    )
-
-
-def _rows(
-    texts: Any,
-    counts: dict[str, int],
-    read: "Callable[[str], list[Person]]",
-    *,
-    only_english: bool,
-) -> Iterator[dict[str, Any]]:
-    """One row per person; counts texts, and those that are blank, in another language, or empty of
-    people.
-    """
-    from portrayal.annotate.language import is_english
-    from portrayal.annotate.people import main_person
-    from portrayal.annotate.people.any_text.everyone import person_facts
-    from portrayal.annotate.sentences import sentences
-
-    for text_id, text in texts:
-        counts["n_texts"] += 1
-        # Counted by reason, so that what is left out is never silent
-        if not text.strip():
-            counts["n_blank"] += 1
-            continue
-        if only_english and not is_english(text):
-            counts["n_not_english"] += 1
-            continue
-        everyone = read(text)
-        counts["n_nobody"] += not everyone
-        main = main_person(everyone)
-        total = len(sentences(text))
-        for person in everyone:
-            facts = person_facts(person, main=person is main)
-            yield {"text_id": text_id, "n_sentences": total} | facts
-
-
-_CELLS = (
-    *("text_id", "name", "first", "last", "title", "gender", "main", "writer", "n_mentions"),
-    *("n_sentences_about", "n_sentences", "sentences", "references"),
-)
-_HEADERS = ("text", "name", "gender", "words", "mentions", "sentences")
-Row = Mapping[str, Any]
-
-
-def write(rows: Iterable[Row], path: Path) -> int:
-    """Write one row per person as JSON lines or CSV; return how many.
-
-    The file is there when it is complete, so that one of this name may have been read. In CSV,
-    lists are joined by blanks and mentions are given by their number.
-    """
-    from portrayal.collect.tables import write_rows
-    from portrayal.run.files import replacing
-
-    def cells(row: Row) -> Row:
-        joined = {name: " ".join(map(str, row[name])) for name in ("sentences", "references")}
-        counted = {"n_mentions": len(row["mentions"]), "n_sentences_about": len(row["sentences"])}
-        return {**row, **counted, **joined}
-
-    path.parent.mkdir(parents=True, exist_ok=True)
-    # A table of people that is being replaced may be the one that is read
-    with replacing(path) as part, part.open("w", encoding="utf-8", newline="") as stream:
-        if path.suffix.casefold() == ".csv":
-            return write_rows(stream, _CELLS, map(cells, rows))
-        number = 0  # a file of no rows is written too
-        for number, row in enumerate(rows, 1):  # noqa: B007
-            stream.write(json.dumps(row, ensure_ascii=False) + "\n")
-        return number
-
-
-def _summary(number: int, counts: Mapping[str, int]) -> str:
-    """Counts of people and texts in a few words."""
-    words = {
-        "n_blank": "blank",
-        "n_not_english": "not in English, the language that is read",
-        "n_nobody": "with no one in it",
-    }
-    parts = (f"{counts[name]:,} {reason}" for name, reason in words.items() if counts[name])
-    return ", ".join((f"{number:,} people in {counted(counts['n_texts'], 'text')}", *parts))
+        about_whom = f"{len(row['sentences']):,} of {row['n_sentences']:,}"
+        titled = f"{row['title']} {name}" if row["title"] else str(name)
+        identity = (row["text_id"], titled, row["gender"], ", ".join(row["references"]))
+        shown.append((*identity, len(row["mentions"]), about_whom))
+    heads = ("text", "name", "gender", "words", "mentions", "sentences")
+    show.give(format, counts | {"people": rows}, [*([(heads, shown)] if rows else []), summary])

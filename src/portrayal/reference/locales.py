@@ -36,7 +36,6 @@ Lists = Annotated[
         convert=lambda lists: {kind: frozenset(words) for kind, words in _by_kind(lists).items()},
     ),
 ]
-_KEYS_OF_NAMES = Holds(reads=tuple[str, ...], convert=lambda words: frozenset(map(name_key, words)))
 
 
 @dataclass(frozen=True)
@@ -45,8 +44,6 @@ class _LocaleNames:
 
     tables: tuple[str, ...] = ()
     baselines: tuple[str, ...] = ()
-    prefixes: tuple[str, ...] = ()
-    words: Annotated[frozenset[str], _KEYS_OF_NAMES] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -70,10 +67,6 @@ class Locale:
     tables, baselines
         Name tables (registered, or files and factors of its folder), and names of baselines; the
         first of each is the default of an audit.
-    prefixes
-        Letters that the language writes together with the word after them.
-    words
-        Names of the tables that are words of the language first; they count behind a title.
     titles, honorifics
         Words before a name and behind it, by kind: those of the kinds "F", "M" and "NB" tell a
         gender, a title of the kind "formal" stands before surnames, one of the kind "sacred" before
@@ -102,8 +95,6 @@ class Locale:
     source: str = ""
     tables: tuple[str, ...]
     baselines: tuple[str, ...]
-    prefixes: tuple[str, ...]
-    words: frozenset[str]
     titles: Lists = field(default_factory=dict)
     honorifics: Lists = field(default_factory=dict)
     exchange: Annotated[

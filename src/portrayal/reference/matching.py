@@ -9,10 +9,9 @@ marykate), then by the plain form of its first part (Mary-Kate → mary).
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,8 +36,6 @@ _LEFT_OUT = frozenset(
 """Marks without which a name is the same: accents, vowel points, the dot below Devanagari."""
 _EDGE = " \t\r\n\f\v.,;:!?\"“”«»()[]{}*_'-।۔،؛؟"
 _POSSESSIVE = re.compile(r"'s$")
-_LONGEST = 3
-"""Words of a name that is looked for in a text, at most."""
 _SPACES = re.compile(r"\s+")
 _BREAK = re.compile(r"[\s-]")
 
@@ -120,66 +117,6 @@ class NameIndex:
         result = np.full((len(names), self.shares.shape[1]), np.nan)
         result[rows >= 0] = self.shares[rows[rows >= 0]]
         return result
-
-
-@dataclass(frozen=True)
-class NameInText:
-    """A name of a table in a text: characters [start, end), and its row of the table's shares."""
-
-    start: int
-    end: int
-    row: int
-
-
-def names_in_text(
-    text: str, index: NameIndex, prefixes: Sequence[str] = ()
-) -> Iterator[NameInText]:
-    """Yield the names of `index` in a text, the longest first where several begin at one word.
-
-    In scripts with capitals a name begins with one. In scripts without, each word of the table is
-    taken for a name, though many names are words as well: a table for such a text lists names that
-    are hardly anything else.
-
-    Parameters
-    ----------
-    text
-        Any text.
-    index
-        Names, with `rows` and `plain_rows`.
-    prefixes
-        Letters that a language writes together with the word after them, such as the Hebrew "ו" and
-        "ל"; a word that is no name is tried without them.
-
-    Examples
-    --------
-    >>> index = build_index(["דנה", "Anne Marie"], np.ones(2), np.eye(2))
-    >>> [text[n.start:n.end] for text in ("Anne Marie ran", "שמעתי מדנה")
-    ...  for n in names_in_text(text, index, ("מ",))]
-    ['Anne Marie', 'דנה']
-    """
-    words = list(any_word().finditer(text))
-    end = 0
-    for i, word in enumerate(words):
-        # Letters without case are neither lower nor upper, so scripts without capitals pass
-        if word.start() < end or text[word.start()].islower():
-            continue
-        ends = [word.end()]
-        for a, b in pairwise(words[i : i + _LONGEST]):
-            # A comma or a full stop between two words parts two names
-            if text[a.end() : b.start()] not in (" ", "-", "־", "‐"):
-                break
-            ends.append(b.end())
-        # The longest first: "Anne Marie" before "Anne", and then "ול" before "ו"
-        spans = [(word.start(), last) for last in reversed(ends)]
-        for prefix in sorted(prefixes, key=len, reverse=True):
-            stem = word.group().removeprefix(prefix)
-            if stem != word.group() and len(stem) > 1:
-                spans.append((word.start() + len(prefix), word.end()))
-        for start, last in spans:
-            if (row := _row(index, name_key(text[start:last]))) is not None:
-                yield NameInText(start, last, row)
-                end = last
-                break
 
 
 def _row(index: NameIndex, key: str) -> int | None:

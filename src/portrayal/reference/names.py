@@ -6,7 +6,7 @@ names, and nothing here turns shares into a label.
 """
 
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -19,7 +19,7 @@ from portrayal.reference.columns import NameColumns
 from portrayal.reference.factors import NameSource, load_factor
 from portrayal.reference.formats import RawTable, read_shipped, read_table
 from portrayal.reference.groups import RACES
-from portrayal.reference.matching import NameIndex, NameInText, build_index, name_key, names_in_text
+from portrayal.reference.matching import NameIndex, build_index, name_key
 from portrayal.reference.shipped import read_toml, shipped_table
 from portrayal.types import ArrowTable, FloatArray
 from portrayal.validate import check_choice, check_count
@@ -93,10 +93,6 @@ class NameTable:
                 "describe the bearers of names in a collection of texts, never one person."
             )
         return self._index.lookup(names)
-
-    def in_text(self, text: str, prefixes: Sequence[str] = ()) -> Iterator[NameInText]:
-        """Yield the table's names in a text; see `portrayal.reference.matching.names_in_text`."""
-        return names_in_text(text, self._index, prefixes)
 
     def frequencies(self, names: Sequence[str | None]) -> FloatArray:
         """Return the share of the table's bearers who bear each name, shape (len(names),).

@@ -20,7 +20,7 @@ from portrayal.run.directory import Run
 from portrayal.run.reading import read_prompts
 from portrayal.studies.study import Options, Study
 
-GROUPS, EVERYONE = "groups.v2", "everyone.v6"
+GROUPS, EVERYONE = "groups.v2", "everyone.v7"
 MEASURES = (
     "group_share.v1",
     "group_ratio.v1",

@@ -17,7 +17,7 @@ from portrayal.errors import DataError
 READER = Path(__file__).parents[3] / "scripts" / "reader"
 GIVEN = {
     "format": 1,
-    "reader": "people-reader.v6",
+    "reader": "people-reader.v7",
     "source": "two stories",
     "names_right": None,
     "stories": [["F ann | M>U bo>-", "NB>F kit"], ["U -"]],
@@ -49,7 +49,7 @@ def test_labelled_stories_are_counts_by_setting_and_prompt():
 
 
 def test_the_rules_know_their_errors_in_the_settings_of_the_paper():
-    rules = confusion_of("people.v6")
+    rules = confusion_of("people.v7")
     assert sorted(rules.labelled) == [
         (domain, laden) for domain in ("Labor", "Learning", "Love") for laden in (False, True)
     ]
@@ -76,11 +76,11 @@ def test_another_format_is_refused(change):
 
 
 def test_the_network_brings_its_own():
-    every, routed = (confusion_of("people-reader.v6", {"below": x}) for x in (1.0, 0.8))
+    every, routed = (confusion_of("people-reader.v7", {"below": x}) for x in (1.0, 0.8))
     assert every is not None
     assert routed is not None
     assert every.stories != routed.stories
-    assert confusion_of("people-reader.v6") is None
+    assert confusion_of("people-reader.v7") is None
 
 
 @pytest.mark.parametrize("name", ["people-labelled.v1", "people-llm.v1"])
@@ -95,7 +95,7 @@ def test_the_confusion_of_the_rules_is_theirs(monkeypatch):
     monkeypatch.syspath_prepend(str(READER))
     import measure_confusion
 
-    kept = {written(story) for prompt in confusion_of("people.v6").stories for story in prompt}
+    kept = {written(story) for prompt in confusion_of("people.v7").stories for story in prompt}
     made = measure_confusion.measured(
         [READER / "stories" / "plain.txt"], measure_confusion.by_rules
     )

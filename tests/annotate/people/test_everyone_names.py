@@ -1,4 +1,4 @@
-"""Names in all their forms: titles, letters, nicknames, initials, and names that no list knows."""
+"""Names in all their forms: titles, letters, initials, and names that no list knows."""
 
 import pytest
 
@@ -75,20 +75,6 @@ def test_letters_of_an_honour_are_no_part_of_a_name_that_no_list_knows():
     assert found("Then Xolani Mdze QC rose.") == [("Xolani Mdze", "Unspecified")]
 
 
-@pytest.mark.parametrize("marks", ['"{}"', "“{}”", "({})", "'{}'"])
-def test_a_nickname_is_one_of_the_forms(marks):
-    name = f"Theodore {marks.format('Ted')} Vance"
-    text = f"{name} opened a shop. Ted was proud of his shop. Vance waved."
-    (person,) = find_everyone(text)
-    assert (person.first, person.last, person.gender) == ("Theodore", "Vance", "M")
-    assert forms(text, person) == [name, "Ted", "Vance"]
-
-
-def test_two_nicknames_are_two_people():
-    text = 'Theodore "Ted" Vance wed Margaret (Meg) Shaw. Meg sang and Ted Vance danced.'
-    assert [len(forms(text, p)) for p in find_everyone(text)] == [2, 2]
-
-
 @pytest.mark.parametrize(
     ("text", "name"),
     [
@@ -132,7 +118,6 @@ def test_who_stands_beside_a_person_is_one():
         "Cape Mdze is from another age. He loved it.",
         "Xolani Rovers lost the cup. He wept.",
         "Xolani Mdze opened its doors. He wept.",
-        "Hurricane Clara came ashore. Clara killed nobody.",
         "They live in Florence, Italy. Florence is warm.",
         "He moved to St. Anthony in May. St. Anthony was hot.",
         "They sang in St. Mary's. St. Mary's was full.",

@@ -53,21 +53,6 @@ def test_any_text_and_any_roles_are_read(text, subject, other):
 
 
 @pytest.mark.parametrize(
-    ("text", "names"),
-    [
-        ("ANN, A BAKER, TAUGHT BO. BO THANKED ANN.", ("ANN", "BO")),
-        ("ann, a baker, taught bo. bo thanked ann.", ("ann", "bo")),
-        ("美咲, a baker, taught 健太.", ("美咲", "健太")),
-        ("A BAKER WITH HOPE TAUGHT.", (None, None)),
-    ],
-)
-def test_names_are_told_by_other_words_where_capitals_tell_none(text, names):
-    found = extract_people(text, ROLES[0])
-    assert tuple(character.name for character in found) == names
-    assert {character.gender for character in found} == {"Unspecified"}
-
-
-@pytest.mark.parametrize(
     "piece",
     [
         *("Ann taught Bo, who thanked her. ", "Ann ", "a-", "her ", "they ", "apprentice named "),

@@ -326,9 +326,9 @@ def test_what_holds_in_too_few_prompts_for_an_interval_has_a_range_as_well():
 
 
 def test_a_network_borrows_from_the_rules_how_far_errors_differ_between_roles():
-    shipped = confusion_of("people-reader.v6", reader_settings(below=0.8))
+    shipped = confusion_of("people-reader.v7", reader_settings(below=0.8))
     assert not shipped.labelled
-    assert shipped.borrowed == confusion_of("people.v6").labelled
+    assert shipped.borrowed == confusion_of("people.v7").labelled
     for part in misreadings(shipped, unknown_names, np.random.default_rng(0), 200, LADEN):
         # 41 non-binary people tell too little
         assert part.distinguished.tolist() == [True, True, False]

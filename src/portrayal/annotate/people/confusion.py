@@ -96,7 +96,7 @@ def confusion_of(annotator: str, settings: Mapping[str, Any] | None = None) -> C
     Parameters
     ----------
     annotator
-        Registered name, such as "people.v6".
+        Registered name, such as "people.v7".
     settings
         What it was given. The network has its own confusion (in `reader.json`: under
         "confusion_routed" where it reads the unsure stories alone, else under "confusion").

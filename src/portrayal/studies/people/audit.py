@@ -15,7 +15,7 @@ from portrayal.studies.study import Options, Study, said_of
 if TYPE_CHECKING:
     from portrayal.report.study import StudyReport
 
-EVERYONE = "everyone.v6"
+EVERYONE = "everyone.v7"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -174,5 +174,5 @@ def test_the_reader_is_taken_where_it_is_installed(monkeypatch):
 def test_an_audit_reads_the_people_of_factors_by_rules_unless_the_reader_is_asked(asked, by):
     options = registry.get("studies", "laissez-faire").options(factor=("race",), labeler=asked)
     people, _ = group_annotations(options, ())
-    assert people.name == "everyone.v6"
+    assert people.name == "everyone.v7"
     assert people.settings.get("labeler") == by

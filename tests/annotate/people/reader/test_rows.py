@@ -1,4 +1,4 @@
-"""The annotator `people-reader.v6` in an audit, and who is sent to the network."""
+"""The annotator `people-reader.v7` in an audit, and who is sent to the network."""
 
 import json
 
@@ -84,11 +84,11 @@ def test_an_audit_by_the_reader(reader, tmp_path, labeler):
         labeler=labeler,
         report=False,
     )
-    stage = run.annotations("people-reader.v6")
+    stage = run.annotations("people-reader.v7")
     assert stage.note()["complete"]
     assert stage.note()["n_errors"] == 0
     readers = {e.instruments["annotator"] for e in run.records if "annotator" in e.instruments}
-    assert readers == {"people-reader.v6"}
+    assert readers == {"people-reader.v7"}
     assert np.isfinite([e.value for e in run.records if e.value is not None]).any()
 
 

@@ -90,4 +90,4 @@ def test_an_audit_needs_no_folder(tmp_path):
     out = ["--out", str(tmp_path / "run"), "--set", "draws=100", "--set", "report=false"]
     done = invoke("audit", "laissez-faire", "--texts", str(texts), "--labeler", "routed", *out)
     assert done.exit_code == 0, done.output
-    assert "people-reader.v6" in done.output
+    assert "people-reader.v7" in done.output

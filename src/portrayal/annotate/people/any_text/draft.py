@@ -138,9 +138,8 @@ def _described(tokens: Tokens, phrase: Phrase, names: Mapping[int, int]) -> int:
     kin = kin or (phrase.kind == "a" and low[i] in en.KIN and low[i + 3 : i + 4] == ["."])
     kin = kin or (phrase.kind == "the" and low[i + 3 : i + 4] == [","])
     is_naming = after in en.NAMING or (after == "," and (kin or before in ("as", ".", "\n")))
-    is_naming = is_naming or (
-        phrase.kind != "" and after in en.COPULAS - {"'s"}
-    )  # "The only man was Ivo"
+    # "The only man was Ivo"
+    is_naming = is_naming or (phrase.kind != "" and after in en.COPULAS - {"'s"})
     name_at = -1
     if i + 1 in names:
         name_at = i + 1
@@ -235,7 +234,6 @@ class TextDraft:
         self.apart: dict[int, int] = {}
         self.barred: dict[int, int] = {}
         self.hidden: list[pronouns.Mark] = []
-        self.turns: list[tuple[int, int, int]] = []
         self.predicates: list[tuple[int, Phrase]] = []
 
     def span(self, first: int, last: int, kind: str) -> Span:
@@ -248,14 +246,6 @@ class TextDraft:
         span = self.span(first, last, "name")
         return " ".join(self.written[span.start : span.end].split())
 
-    def speaker(self, i: int, speakers: Mapping[int, int]) -> int:
-        """Who speaks the quotation, or the line of a dialogue, of the token at `i`; -1 for nobody.
-
-        `speakers` are those of quotations, by number.
-        """
-        of_turn = (person for start, end, person in self.turns if start <= i < end)
-        return speakers.get(self.tokens.quoted[i], next(of_turn, -1))
-
     def event(self, i: int, person: int, rank: float, gender: str = "", case: str = "") -> None:
         """Note a mention or pronoun."""
         self.events.append(links.mention_at(self.tokens, i, person, rank, gender, case))
@@ -263,12 +253,7 @@ class TextDraft:
 
 def _odds(text: str, tokens: Tokens, cluster: clusters.NameCluster) -> float:
     """Log odds that a name is a person's."""
-    odds = evidence.name_score(text, tokens, cluster.words, cluster.mentions)
-    # A word that stands first in sentences alone is none: "Concerned, she left"
-    (word, *more) = cluster.words
-    opens = not more and all(run.opening for run in cluster.mentions)
-    common = opens and (word.endswith(("ing", "ed", "ly")) or word in tokens.words)
-    return odds if odds >= clusters.ENOUGH or not common else -clusters.SURE
+    return evidence.name_score(text, tokens, cluster.words, cluster.mentions)
 
 
 def draft_people(
@@ -302,7 +287,7 @@ def draft_people(
         names = clusters.with_known(tokens, names, given_spans)
     for index, cluster in enumerate(names):
         first, longest = cluster.first_name(tokens), cluster.longest
-        name = draft.words(longest.start, longest.named - 1)
+        name = draft.words(longest.start, longest.end - 1)
         first_name = None if first is None else draft.words(first, first)
         draft.people.append(PersonDraft(first_name, name, score=cluster.score))
         for run in cluster.mentions:
@@ -314,7 +299,7 @@ def draft_people(
     # Once more: '"Hi," she said' needs to know who "she" is
     speakers = pronouns.find_speakers(tokens, draft.names | person_at)
     for i, word in enumerate(tokens.low):
-        speaker = draft.speaker(i, speakers) if word in pronouns.FIRST_PERSON else -1
+        speaker = speakers.get(tokens.quoted[i], -1) if word in pronouns.FIRST_PERSON else -1
         if speaker >= 0:  # "I" of speakers in their quotations
             draft.people[speaker].spans.append(draft.span(i, i, "speech"))
             person_at[i] = speaker
@@ -334,7 +319,7 @@ def add_writer(draft: TextDraft, *, always: bool) -> None:
     first_persons = [
         i
         for i, word in enumerate(tokens.low)
-        if word in pronouns.FIRST_PERSON and not tokens.quoted[i] and draft.speaker(i, {}) < 0
+        if word in pronouns.FIRST_PERSON and not tokens.quoted[i]
     ]
     starts = sorted(i for i in draft.names if not tokens.quoted[i])
     # Who introduces himself is the writer in any case; a signature only where asked
@@ -357,7 +342,7 @@ def _add_mention(draft: TextDraft, index: int, run: Candidate) -> None:
     for i in range(opens, run.end):
         draft.names[i] = index
     one.spans.append(draft.span(opens, run.end - 1, "name"))
-    hidden = draft.span(run.start, run.named - 1, "name")
+    hidden = draft.span(run.start, run.end - 1, "name")
     draft.hidden.append(pronouns.Mark(hidden.start, hidden.end, "name", index))
     if run.titles and one.title is None:
         last = run.titles[0]
@@ -370,10 +355,6 @@ def _add_mention(draft: TextDraft, index: int, run: Candidate) -> None:
         if gender := tokens.local.genders.get(tokens.low[i]) or en.GENDER.get(tokens.low[i]):
             one.hints[gender] += 1
             one.spans.append(draft.span(i, i, "reference"))
-    if place == "speaker":
-        behind = run.end + (tokens.low[run.end : run.end + 1] == ["\n"])
-        ends = (i for i in range(behind, len(tokens.low)) if tokens.low[i] == "\n")
-        draft.turns.append((run.end, next(ends, len(tokens.low)), index))
     # Those who speak, are addressed or introduce themselves are not who "she" and "he" mean
     addressed = opens and tokens.low[opens - 1] in LISTS.greetings
     if place != "speaker" and not addressed and not evidence.introduces(tokens.low, opens):
@@ -489,7 +470,7 @@ def _follow(draft: TextDraft, refer: pronouns.Refer | None = None) -> dict[int, 
     for i in [i for i, word in enumerate(low) if word in en.PRONOUNS and i not in draft.names]:
         draft.events.append(links.pronoun_at(tokens, i))
         # It means neither who speaks, nor the object of its verb
-        speaker = draft.speaker(i, speakers)
+        speaker = speakers.get(tokens.quoted[i], -1)
         never = speaker if speaker >= 0 else _object_of(draft, i)
         if i > 1 and not LISTS.replying.isdisjoint(low[i + 1 : i + 2]):
             # Who answers is not who asked

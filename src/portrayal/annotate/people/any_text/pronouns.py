@@ -271,9 +271,7 @@ def single_they(
         return []
     crowded: dict[int, int] = {}
     for i, word in enumerate(low):
-        ahead = low[i + 1 : i + 3] if word in LISTS.before_plurals else []
-        plural = any(w.endswith("s") and not w.endswith("ss") and len(w) > 3 for w in ahead)
-        if plural or word in _SEVERAL:
+        if word in _SEVERAL:
             crowded.setdefault(sentence[i], i)
     near: dict[int, set[int]] = {}
     uses_of: dict[int, list[int]] = {}

@@ -1,6 +1,6 @@
 """Runs of capitalised words in any text that may be the names of people.
 
-'Dr. J. Edgar "Speed" Hoover, Jr., MD' is one run: titles, initials, a nickname, the words of the
+'Dr. J. Edgar Hoover, Jr., MD' is one run: titles, initials, the words of the
 name, and what follows. Unlike the names of a story's characters, those of a news article stand
 among organisations, places and headlines; what the words of a run rule out is left out here.
 """
@@ -30,7 +30,6 @@ SUFFIXES = word_set("jr sr ii iii iv phd")
 """Words behind a name that are no surname."""
 
 _IN_TITLES = en.TITLES | en.BEFORE_TITLES
-_STOPPED = frozenset(letters.upper() for letters in LISTS.post_nominals)
 _JUNIOR = ("jr", "sr")
 _SAINT = ("st", "ste")
 _CASES_OF_J = ("JJ", "DJ", "AJ", "TJ", "CJ")
@@ -42,16 +41,12 @@ _DATING = word_set("by in last next since until early late mid")
 
 _ARABIC = re.compile(r"(?:a[dlnrstz]|el|ibn|bin|as[hs])[-’'][A-ZÀ-Þ]\w")
 
-_CLOSED_BY = {'"': '"', "“": "”", "(": ")"}
-_SINGLE = frozenset("'‘’")
-_LONGEST_NICKNAME = 3
-
 PEOPLES = en.NATIONALITIES | LOCALE.peoples["groups"] | LOCALE.peoples["elsewhere"]
 CAPTION_WORDS = LISTS.captions
-NOT_PARTS = (PEOPLES | en.CALENDAR | CAPTION_WORDS | THINGS.nobody | en.FUNCTION_WORDS) - word_set(
-    "christian don little young long small may love"
-)
-"""Words that end a run."""
+_ALSO_NAMES = word_set("christian don little young long small may love")
+_NO_NAMES = PEOPLES | en.CALENDAR | CAPTION_WORDS | THINGS.nobody | en.FUNCTION_WORDS
+NOT_PARTS = _NO_NAMES - _ALSO_NAMES | {"ph"}
+"""Words, and the opening of "Ph.D.", that end a run."""
 
 
 @dataclass(slots=True)
@@ -63,7 +58,7 @@ class Candidate:
     start, end
         Token positions of the first word of the name, and behind the last word of the run.
     parts
-        Positions of its words without titles, initials, nickname and suffixes.
+        Positions of its words without titles, initials and suffixes.
     titles
         Positions of the titles before it.
     score
@@ -72,12 +67,8 @@ class Candidate:
         Whether it opens a sentence, where any word is capitalised.
     words
         The words of `parts` in lower case.
-    named
-        Token position behind the last word of the name, before letters such as "MP".
     initials
         Initials before the first of `parts`, in lower case.
-    nickname
-        The nickname between the words, in lower case, or "".
     gender
         Gender that a title, or a noun beside the name, tells, or "".
     bound
@@ -91,9 +82,7 @@ class Candidate:
     score: float = 0.0
     opening: bool = False
     words: list[str] = field(default_factory=list)
-    named: int = -1
     initials: str = ""
-    nickname: str = ""
     gender: str = ""
     bound: bool = False
 
@@ -138,14 +127,10 @@ def take(text: str, tokens: Tokens, i: int) -> Candidate:
     words, low = tokens.words, tokens.low
     run = Candidate(i, i, [], [])
     # Titles stand first
-    end = closed = run.start = run.end = take_titles(text, tokens, i, run)
+    end = opened = run.start = run.end = take_titles(text, tokens, i, run)
     while end < len(words):
         word = words[end]
-        marked = word in _CLOSED_BY or (end > run.start and gap(text, tokens, end - 1) != " ")
-        if run.parts and marked and (behind := take_nickname(text, tokens, end, run)):
-            end = closed = behind
-            continue
-        if end != closed and gap_before(text, tokens, end):
+        if end != opened and gap_before(text, tokens, end):
             break
         if length := _initial(text, tokens, end):
             end += length
@@ -162,19 +147,6 @@ def take(text: str, tokens: Tokens, i: int) -> Candidate:
         else:
             break
         run.end = end
-    run.named = run.end
-    if run.parts:
-        # End the name before "M.P." or "Ph.D."
-        i = run.parts[-1] + 1
-        letters = "".join([word for word in words[i : max(i, run.end)] if word != "."])
-        if len(letters) > 1 and letters.upper() in _STOPPED and len(run.parts) > 1:
-            run.named = i
-            # "MP" and its like speak for a person, unless the letters mean other things too
-            run.score += 0.0 if letters.upper() in LISTS.ambiguous else 1.0
-        elif words[i - 1 : i + 3] == ["Ph", ".", "D", "."] and len(run.parts) > 1:
-            run.parts.pop()
-            run.named, run.end, run.score = i - 1, i + 3, 1.0
-        run.end = take_letters(text, tokens, run)
     return run
 
 
@@ -228,50 +200,6 @@ def _initial(text: str, tokens: Tokens, i: int) -> int:
     return 2
 
 
-def take_nickname(text: str, tokens: Tokens, i: int, run: Candidate) -> int:
-    """Position behind 'a "Nickname"' before a surname, which is noted; 0 where there is none."""
-    words = tokens.words
-    mark = words[i]
-    if run.nickname or not (mark in _CLOSED_BY or gap_before(text, tokens, i) in _SINGLE):
-        return 0
-    first = i + (mark in _CLOSED_BY)
-    # Position behind the last word of the nickname; 0 where nothing near closes it
-    last = 0
-    if mark in _CLOSED_BY:
-        ahead = words[first : first + 1 + _LONGEST_NICKNAME]
-        last = first + ahead.index(_CLOSED_BY[mark]) if _CLOSED_BY[mark] in ahead else 0
-    elif first + 1 < len(words) and gap_before(text, tokens, first + 1) in _SINGLE:
-        last = first + 1
-    behind = last + (mark in _CLOSED_BY)
-    if last <= first or behind >= len(words) or not _is_part(tokens, behind):
-        return 0
-    capital = all(words[k][0].isupper() for k in range(first, last))
-    # Small words in brackets are a remark, but for "née" and its like
-    if not capital and tokens.low[first] not in LISTS.born:
-        return 0
-    run.nickname = tokens.low[first] if last == first + 1 else ""
-    return behind
-
-
-def take_letters(text: str, tokens: Tokens, run: Candidate) -> int:
-    """Position behind the letters that follow the name, with or without commas: ", Jr." too."""
-    words, low, end = tokens.words, tokens.low, run.end
-    is_full = len(run.parts) > 1 or bool(run.titles)
-    while end < len(words):
-        comma = words[end] == "," and is_full and not gap_before(text, tokens, end)
-        i = end + comma
-        if i >= len(words) or gap_before(text, tokens, i):
-            break
-        if words[i] in LISTS.post_nominals and not (comma and words[i] in LISTS.ambiguous - {"MD"}):
-            run.score += 0.0 if words[i] in LISTS.ambiguous else 1.0
-            end = i + 1
-        elif comma and low[i] in SUFFIXES and words[i][0].isupper():
-            end = i + 1 + (low[i] in _JUNIOR and words[i + 1 : i + 2] == ["."])
-        else:
-            break
-    return end
-
-
 PLACES = en.AMERICAN_PLACES | LOCALE.places["world"] | LOCALE.places["elsewhere"]
 PLACE_OPENERS = LISTS.place_openers | THINGS.openers_of_places
 ORGANISATIONS = LISTS.organisations
@@ -306,19 +234,15 @@ _NOT_PLAIN = (
     _OFFICE | en.BEFORE_TITLES | PLACES_AND_BODIES | PARTICLES | SUFFIXES | LISTS.before_names
 ) | (en.NAMES_OR_WORDS | en.NAMES_ALSO_WORDS | en.PLURAL_PEOPLE)
 
-_BEHIND_PLACES = LISTS.behind_places | {"\n"}
-
 
 def find_candidates(text: str, tokens: Tokens) -> list[Candidate]:
     """Runs of capitalised words that may name people, in order.
 
-    A run that is ruled out by its own words is left out, and so is a single word that names a
-    place or storm elsewhere.
+    A run that is ruled out by its own words is left out.
     """
     words, low = tokens.words, tokens.low
     forms = set(words)
     runs: list[Candidate] = []
-    last_names: set[str] = set()
     behind = 0
     fields = labels_of_form(tokens)
     for i in openings(text, tokens):
@@ -334,7 +258,7 @@ def find_candidates(text: str, tokens: Tokens) -> list[Candidate]:
             # The last title is the word, as that of "Martin Luther King" may stand alone
             office = low[last + 1 : last + 2] in (["of"], ["for"])
             bound = office or en.bearers(low[last]) < _ALONE
-            run = Candidate(last, last + 1, [last], run.titles[:-1], named=last + 1, bound=bound)
+            run = Candidate(last, last + 1, [last], run.titles[:-1], bound=bound)
         run.opening = opens_sentence(tokens, i)
         if not run.bound and not trim(tokens, run, forms):
             continue
@@ -343,13 +267,10 @@ def find_candidates(text: str, tokens: Tokens) -> list[Candidate]:
         # One letter before a frequent first name is no initial of a surname
         frequent = len(letters) == 1 and en.bearers(run.words[0]) >= en.FREQUENT
         run.initials = "" if frequent or letters in LISTS.countries else letters
-        if names_another_thing(tokens, run):
-            last_names.add(run.words[-1])
-        elif run.bound or not (run.start in fields or is_ruled_out(text, tokens, run)):
+        if run.bound or not (run.start in fields or is_ruled_out(text, tokens, run)):
             run.gender = gender_of_titles(tokens, run)
             runs += couple_of(tokens, run)
-    # "Ida" alone is the storm where "Hurricane Ida" stands elsewhere
-    return [r for r in runs if len(r.words) > 1 or r.titles or r.words[0] not in last_names]
+    return runs
 
 
 @lru_cache(maxsize=65_536)
@@ -404,22 +325,6 @@ def gender_of_titles(tokens: Tokens, run: Candidate) -> str:
         if low[i : i + 1] and low[i] in en.KIN and low[i + 1 : i + 2] in ([","], ["."], ["of"]):
             return en.GENDER.get(low[i], "")
     return ""
-
-
-def names_another_thing(tokens: Tokens, run: Candidate) -> bool:
-    """Whether a storm, saint or place has the name: "Hurricane Ida", "St. Louis", "Troy, Ohio"."""
-    low, first = tokens.low, run.words[0]
-    before = low[run.start - 1] if run.start else "."
-    if len(run.words) > 1:
-        return first in LISTS.storms or (first in LISTS.saints and not run.titles)
-    end = run.end
-    if run.titles or low[end : end + 1] != [","] or not (run.opening or before in LISTS.where):
-        return False
-    land = low[end + 1 : end + 2]
-    is_land = land and (land[0] in PLACES or land[0] in tokens.local.places)
-    if not is_land or not tokens.words[end + 1][0].isupper():
-        return False
-    return end + 2 >= len(low) or low[end + 2] in _BEHIND_PLACES
 
 
 def trim(tokens: Tokens, run: Candidate, forms: set[str]) -> bool:
@@ -578,7 +483,8 @@ def _continues(text: str, tokens: Tokens, run: Candidate) -> bool:
     between = gap(text, tokens, end - 1)
     after = words[end]
     second = words[end + 1] if end + 1 < len(words) else ""
-    if "&" in between or (after.isupper() and len(after) > 1 and not between.strip()):
+    acronym = after.isupper() and len(after) > 1 and after not in LISTS.post_nominals
+    if "&" in between or (acronym and not between.strip()):
         return True
     # "Wendy's Restaurants" is no Wendy
     if low[end] == "'s":

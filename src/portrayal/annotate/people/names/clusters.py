@@ -1,5 +1,6 @@
 """Names that belong to one person: "Angela Merkel", "Dr. Merkel", "Angela"."""
 
+import re
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -7,13 +8,6 @@ from itertools import pairwise
 
 from portrayal.annotate.people.names.candidates import Candidate, find_candidates
 from portrayal.annotate.people.shared import words as en
-from portrayal.annotate.people.shared.recase import (
-    MARK,
-    capital_speakers,
-    is_flat,
-    mark_uncased,
-    recase,
-)
 from portrayal.annotate.people.shared.scan import LocalWords, Tokens, scan
 
 SURE, ENOUGH, DOUBTED = 3.0, 0.5, -1.5
@@ -41,8 +35,6 @@ class NameCluster:
         Log odds that the name is a person's; see `name_score`.
     gender
         Gender that the first title with a gender tells, or "".
-    nicknames
-        Nicknames that stand in the full name.
     titles
         Its titles in lower case.
     initials
@@ -58,7 +50,6 @@ class NameCluster:
     mentions: list[Candidate] = field(default_factory=list)
     score: float = 0.0
     gender: str = ""
-    nicknames: set[str] = field(default_factory=set)
     titles: set[str] = field(default_factory=set)
     initials: str = ""
     places: list[int] = field(default_factory=list)
@@ -69,8 +60,6 @@ class NameCluster:
         self.mentions.append(run)
         self.gender = self.gender or run.gender
         self.titles.update(tokens.low[i] for i in run.titles)
-        if run.nickname:
-            self.nicknames.add(run.nickname)
         if len(self.words) == 1 and len(run.initials) > len(self.initials):
             self.initials, self.longest = run.initials, run
         insort(self.places, run.start)
@@ -127,6 +116,36 @@ def name_clusters(tokens: Tokens, runs: Sequence[Candidate]) -> list[NameCluster
     return clusters
 
 
+_LABEL = re.compile(
+    r"^(?P<before>[ \t>*\-\[\](){}\d:.,–—]*)(?P<name>[^\W\d_][^\W\d_.'’ \-]{0,30}?)"
+    r"(?=[ \t]*(?:\([^()\n]*\))?[ \t]*(?P<mark>:|\n[ \t]*[^\s]))",
+    re.MULTILINE,
+)
+_SPEAK = 2
+"""Lines that words in capitals, or small names, open at least where they are those of speakers."""
+
+
+def capital_speakers(text: str) -> str:
+    """The text, as long, with names in place of "JULES:", of "JULES" on a line, and of "jules:"."""
+    if "\n" not in text:
+        return text
+    labels = [
+        match
+        for match in _LABEL.finditer(text)
+        if (match["name"].isupper() and len(match["name"]) > 1)
+        or (match["name"].islower() and match["mark"] == ":")
+    ]
+    # One known name among the labels says that they are speakers, not headings
+    has_name = any(en.bearers(match["name"].lower().split()[0]) for match in labels)
+    letters = list(text)
+    for match in labels if has_name and len(labels) >= _SPEAK else ():
+        # Capitals of "ß" are two letters: such names stay, as offsets must not move
+        title_case = match["name"].title()
+        if len(title_case) == len(match["name"]):
+            letters[match.start("name") : match.end("name")] = title_case
+    return "".join(letters)
+
+
 def scan_people(
     written: str, local: LocalWords, start: int, odds: Callable[[str, Tokens, NameCluster], float]
 ) -> tuple[str, Tokens, list[NameCluster]]:
@@ -148,19 +167,14 @@ def scan_people(
     tuple
         The text, as long, with capitals where names are; its words; and the names.
     """
-    text = recase(written) if is_flat(written[start:]) else capital_speakers(written)
+    text = capital_speakers(written)
     tokens = scan(text, start, local)
-    uncased = mark_uncased(text, tokens)
     people = []
     for cluster in name_clusters(tokens, find_candidates(text, tokens)):
-        word = cluster.words[0]
-        # 健太: a word without case, see `mark_uncased`
-        cluster.score = SURE if word.upper() == word else odds(text, tokens, cluster)
-        if cluster.score >= DOUBTED:
-            people.append(cluster)
-    for i in uncased:
-        tokens.words[i] = tokens.words[i].removeprefix(MARK)
-    for cluster in people:
+        cluster.score = odds(text, tokens, cluster)
+        if cluster.score < DOUBTED:
+            continue
+        people.append(cluster)
         if (first := cluster.first_name(tokens)) is not None:
             # Without an honorific that is written together with it
             place, length = tokens.starts[first], len(local.bare(tokens.words[first].lower()))
@@ -171,16 +185,14 @@ def scan_people(
 def full_names(
     tokens: Tokens, runs: Sequence[Candidate]
 ) -> tuple[list[NameCluster], dict[str, list[NameCluster]]]:
-    """People with names of several words, and word or nickname → whose names it stands in.
+    """People with names of several words, and word → whose names it stands in.
 
     Names are compared where they share a pair of words; at most `_RIVALS` share a word.
     """
     clusters: list[NameCluster] = []
     holders: dict[tuple[str, str], list[int]] = {}
     for run in runs:
-        firsts = (run.words[0], run.nickname) if run.nickname else (run.words[0],)
-        ends = ((first, run.words[-1]) for first in firsts)
-        pairs = tuple(dict.fromkeys((*pairwise(run.words), *ends)))
+        pairs = tuple(dict.fromkeys((*pairwise(run.words), (run.words[0], run.words[-1]))))
         # By pairs of words, as comparing all names takes time with their square
         near = sorted({i for pair in pairs for i in holders.get(pair, ())[:_RIVALS]})
         index = next((i for i in near if _same(clusters[i], run)), len(clusters))
@@ -195,7 +207,7 @@ def full_names(
                 holders[pair].append(index)
     by_word: dict[str, list[NameCluster]] = {}
     for cluster in clusters:
-        for word in dict.fromkeys((*cluster.words, *sorted(cluster.nicknames))):
+        for word in dict.fromkeys(cluster.words):
             people = by_word.setdefault(word, [])
             if len(people) < _RIVALS:
                 people.append(cluster)
@@ -205,8 +217,7 @@ def full_names(
 def _same(cluster: NameCluster, run: Candidate) -> bool:
     """Whether the name of several words may be this person's."""
     one, other = cluster.words, run.words
-    firsts = {one[0], *cluster.nicknames} & {other[0], run.nickname}
-    if one[-1] == other[-1] and firsts:
+    if one[-1] == other[-1] and one[0] == other[0]:
         return True
     short, long = sorted((one, other), key=len)
     starts = range(len(long) - len(short) + 1) if len(short) < len(long) else ()
@@ -279,7 +290,7 @@ def with_known(
         for cluster in owned[:1]:
             cluster.mentions = [r for r in cluster.mentions if r.start not in inside]
         words = tokens.low[first:last]
-        run = Candidate(first, last, inside, [], words=words, named=last)
+        run = Candidate(first, last, inside, [], words=words)
         used.append(NameCluster(words, run, [run], ENOUGH))
         all_clusters.append(used[-1])
     return all_clusters

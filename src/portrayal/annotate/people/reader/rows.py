@@ -1,4 +1,4 @@
-"""The annotator `people-reader.v6`: the rules, with what a network says as two features more."""
+"""The annotator `people-reader.v7`: the rules, with what a network says as two features more."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ WEIGHTS = Path(__file__).parent / "weights"
 
 
 def reader_settings(*, below: float = 1.0) -> dict[str, Any]:
-    """Return the settings of `people-reader.v6`; nothing is loaded yet.
+    """Return the settings of `people-reader.v7`; nothing is loaded yet.
 
     Parameters
     ----------
@@ -133,11 +133,11 @@ def _run(*_: Any) -> NoReturn:
 
 READER = replace(
     PEOPLE,
-    name="people-reader.v6",
+    name="people-reader.v7",
     summary="First name and gender of the characters a prompt asks for, by rules and a small "
     "network that never sees a name.",
     reads="texts; the prompt, and its subject_role and object_role",
-    equation="log-linear pool of the rules of people.v6 and an encoder; references of the word "
+    equation="log-linear pool of the rules of people.v7 and an encoder; references of the word "
     "list in Table S6a",
     source="Shieh et al. 2025, Supplement B.1 and B.3; the network is Portrayal's",
     run=_run,

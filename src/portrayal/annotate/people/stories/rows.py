@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from portrayal.annotate.annotator import PROMPT, Annotator
+from portrayal.annotate.language import check_readable
 from portrayal.annotate.people.shared.model import People, Roles, labelled_person
 from portrayal.annotate.people.shared.scan import local_words, locale_of
 from portrayal.annotate.people.stories.extract import extract_people
@@ -37,6 +38,7 @@ def annotating(
     read = setup(settings)
 
     def annotate(row: Mapping[str, Any], strata: Mapping[str, str]) -> dict[str, Any]:
+        check_readable(row["text"])
         # An object that is not asked for is never looked for, whoever else is named
         roles = Roles(strata["subject_role"], strata.get("object_role"))
         return people_columns(read(row["text"], roles, strata.get(PROMPT)))
@@ -80,13 +82,13 @@ def _labelling(settings: Mapping[str, Any]) -> Callable[..., dict[str, Any]]:
 
 
 PEOPLE = Annotator(
-    name="people.v6",
+    name="people.v7",
     summary="First name and gender of the characters a prompt asks for, from the text alone.",
     reads="texts; subject_role and object_role of the prompt",
     unit="story",
     range="names; F, M, NB, Unspecified or Unsure",
-    undefined_when="a text that was refused, empty or failed has no people; an object only where "
-    "asked",
+    undefined_when="a text that was refused, empty or failed, is not in English, or is all in "
+    "capitals or in small letters has no people; an object only where asked",
     equation="references of the word list in Table S6a; several genders give Unsure",
     source="Shieh et al. 2025, Supplement B.1 and B.3",
     run=annotating(_by_rules, {}),

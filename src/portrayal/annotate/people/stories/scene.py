@@ -221,7 +221,7 @@ def attached(tokens: Tokens, i: int, names: Mapping[int, int]) -> int | None:
         ahead += 1
     # First whoever is named behind the noun
     near = ahead in names and tokens.sentence[ahead] == tokens.sentence[i]
-    if near and not (comma and _opens_clause(tokens, i)):
+    if near:
         return names[ahead]
     # The person described by a noun phrase that ends at `at`, after a comma or a copula
     determined = False
@@ -239,18 +239,6 @@ def attached(tokens: Tokens, i: int, names: Mapping[int, int]) -> int | None:
             return None
         determined = word in _LISTS.determiners
     return None
-
-
-def _opens_clause(tokens: Tokens, i: int) -> bool:
-    """Whether the noun ends an introductory phrase: "With her friend, Emily left"."""
-    low = tokens.low
-    back = i - 1
-    while back >= 0 and back > i - 9 and (low[back][0].isalpha() or low[back] == "'s"):
-        back -= 1
-    if back >= 0 and low[back] in ",;:–—":
-        return False
-    start = low[back + 1]
-    return (start in _LISTS.not_between and start != "as") or start.endswith(("ing", "ed"))
 
 
 def owner_of(tokens: Tokens, i: int) -> int | None:
