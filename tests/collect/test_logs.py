@@ -437,6 +437,11 @@ MALFORMED: dict[str, tuple[list[Any], str]] = {
     ),
     "a message is a text": ([CHAT, {"messages": ["hello"]}], "item 2: expected a message to be an"),
     "no role": ([CHAT, {"messages": [{"content": "a"}]}], "item 2: a message has no role"),
+    "no messages": ([CHAT, {"id": "c8"}], "item 2: it has no 'messages', as other items have"),
+    "arguments": (
+        [{"doc": {}, "resps": [], "arguments": True}],
+        "item 1: expected arguments to be",
+    ),
     "a number": ([CHAT, {"messages": [{**USUAL, "content": 7}]}], "item 2: expected the content"),
     "a response": ([{"custom_id": "a", "response": {"body": 7}}], "item 1: expected body to be an"),
     "choices": (

@@ -70,6 +70,7 @@ def _manifest(path: Path) -> object:
 TARGETS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "csv": ("texts.csv", _rows),
     "jsonl": ("texts.jsonl", _rows),
+    "eval": ("texts.eval", _rows),
     "json": ("texts.json", _rows),
     "parquet": ("texts.parquet", _rows),
     "zip": ("texts.zip", _rows),

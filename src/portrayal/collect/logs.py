@@ -118,8 +118,11 @@ def _shaped(form: Form, items: Iterator[Row], name: str) -> Iterator[Row]:
             continue
         try:
             yield from form.rows(item, number)
-        except (DataError, RecursionError) as error:
-            raise DataError(f"{name}: item {number}: {error} (read as {form.name})") from error
+        except (DataError, KeyError, RecursionError) as error:
+            lacks = (
+                f"it has no {error}, as other items have" if isinstance(error, KeyError) else error
+            )
+            raise DataError(f"{name}: item {number}: {lacks} (read as {form.name})") from error
 
 
 def items_of(content: Any) -> list[Any] | None:
@@ -328,7 +331,7 @@ def _of_turns(
 
 def _chat(item: Row, number: int) -> Iterator[Row]:
     """A row for each turn of the assistant, addressed by `conversation` and `turn`."""
-    chat = next(name for name in _CHATS if name in item)
+    chat = next((name for name in _CHATS if name in item), _CHATS[0])
     others = {name: value for name, value in item.items() if name != chat}
     named = (others.get(name) for name in _OF_CHATS)
     conversation = str(next((v for v in named if isinstance(v, (str, int))), number))
@@ -393,11 +396,11 @@ def _promptfoo(item: Row, _: int) -> Iterator[Row]:
 
 def _harness(item: Row, _: int) -> Iterator[Row]:
     """A row for each response; of choices that were only scored, the likeliest is the text."""
-    arguments = item.get("arguments") or []
+    arguments = item.get("arguments")
     if isinstance(arguments, dict):  # {"gen_args_0": {"arg_0": context, "arg_1": continuation}}
         pairs = arguments.values()
         arguments = [[*pair.values()] if isinstance(pair, dict) else pair for pair in pairs]
-    arguments = [pair for pair in arguments if isinstance(pair, list) and pair]
+    arguments = [pair for pair in _list(arguments, "arguments") if isinstance(pair, list) and pair]
     responses = [r if isinstance(r, list) else [r] for r in _list(item["resps"], "resps")]
     likelihoods = [_likelihood(response) for response in responses]
     texts = [text for response in responses for text in response if isinstance(text, str)]
@@ -405,7 +408,8 @@ def _harness(item: Row, _: int) -> Iterator[Row]:
         best = max(range(len(responses)), key=lambda i: likelihoods[i] or 0.0)
         texts = [str(arguments[best][-1]).strip()]
     prompt = arguments[0][0] if arguments else None
-    taken = ("arguments", "resps", "filtered_resps")
+    hashes = ("doc_hash", "prompt_hash", "target_hash")
+    taken = ("arguments", "resps", "filtered_resps", "filter", "metrics", *hashes)
     others = {name: value for name, value in item.items() if name not in taken}
     for fields in _of_turns([Turn("assistant", text) for text in texts]):
         yield _row({**fields, "prompt": prompt, "sample": item.get("doc_id")}, {}, others)
@@ -461,8 +465,8 @@ def _langfuse(item: Row, _: int) -> Iterator[Row]:
     """A row for each trace or generation; other observations hold no answer of a model."""
     if item.get("type", "GENERATION") != "GENERATION":
         return
-    others = {name: _parsed(value) for name, value in item.items()}
-    del others["input"], others["output"]
+    taken = ("input", "output")
+    others = {name: _parsed(value) for name, value in item.items() if name not in taken}
     scores: dict[str, Any] = {}
     for score in _list(others.pop("scores", None), "scores"):
         if isinstance(score, dict) and "name" in score:
@@ -470,7 +474,7 @@ def _langfuse(item: Row, _: int) -> Iterator[Row]:
     names = ("model", "providedModelName", "provided_model_name")
     model = next((others[name] for name in names if others.get(name)), None)
     has_failed = item.get("level") == "ERROR"
-    for fields in _exchange(item["input"], item["output"], item.get("id"), has_failed):
+    for fields in _exchange(item.get("input"), item.get("output"), item.get("id"), has_failed):
         yield _row({**fields, "model": model}, scores, others)
 
 

@@ -579,7 +579,7 @@ def _log(path: Path) -> Iterator[Row]:
             for name in samples:
                 sample = _unpacked(stream, packed, entries[name])
                 yield {"eval": task, **_object(sample, f"{path}: {name}")}
-    except (zipfile.BadZipFile, OSError, ValueError, LookupError, RecursionError) as error:
+    except _NO_LOG as error:
         raise DataError(
             f"{path}: not a readable log of Inspect AI ({error}). Try `inspect log recover`."
         ) from error
@@ -612,6 +612,10 @@ def _say_once(message: str) -> None:
 
 LOG = ".eval"
 """Ending of logs of Inspect AI, which may also be JSON."""
+_NO_LOG = (
+    *(zipfile.BadZipFile, struct.error, OSError, RuntimeError, *_BROKEN_ZIP),  # no such archive
+    *(ValueError, LookupError, TypeError, AttributeError),  # no such JSON
+)
 _ZSTANDARD = 93  # the number of a method of compression in archives (APPNOTE.TXT 4.4.5)
 _BINARY: dict[str, Callable[[Path], Iterator[Row]]] = {
     ".parquet": _parquet,
