@@ -155,12 +155,6 @@ def check_known(
         raise OptionError(f"{whose} has no option {name!r}.{hint} Its options: {names}.")
 
 
-def _beside(whose: str) -> Any:
-    return option(
-        dict, f"How {whose} is asked: base_url, parameters, budget, price, rpm.", rare=True
-    )
-
-
 @dataclass(frozen=True, kw_only=True)
 class AuditOptions:
     """What may be chosen in an audit of any study, but for the model that writes.
@@ -179,11 +173,11 @@ class AuditOptions:
         Whether a run that holds other texts may be emptied.
     shard_rows
         Texts in a shard. No number depends on it.
-    labeler_settings, classifier_settings, factor_settings
-        Fields of `portrayal.Asking`, such as `base_url`, `budget` or `confirm`, for the model that
-        labels people, classifies sentences ("llm:…"), or labels groups of factors. Which models
-        these are is among the options of the study. Pace and consent are those of the model that
-        writes, where these do not say others.
+    llm_settings
+        Fields of `portrayal.Asking`, such as `base_url`, `budget` or `confirm`, for the models that
+        label people, classify sentences ("llm:…") or label groups of factors. Which models these
+        are is among the options of the study. Pace and consent are those of the model that writes,
+        where these do not say others.
     report
         Whether to write `report.html`.
     workers
@@ -220,9 +214,11 @@ class AuditOptions:
     replace: bool = option(False, "Write over what is there already.", panel="Texts")
     shard_rows: int | None = None
 
-    labeler_settings: Mapping[str, Any] = _beside("the model that labels people")
-    classifier_settings: Mapping[str, Any] = _beside("a model that classifies sentences")
-    factor_settings: Mapping[str, Any] = _beside("the model that labels groups of factors")
+    llm_settings: Mapping[str, Any] = option(
+        dict,
+        "How a language model that reads texts is asked: base_url, parameters, budget, price.",
+        rare=True,
+    )
     report: bool = option(True, "Write report.html.", panel="Output", rare=True)
     workers: int = option(1, "Local processes; default one per core.", panel="Output")
     executor: Any = None
@@ -241,7 +237,9 @@ _ASKING = "Asking a model"
 class AskingConfig:
     """Whom to ask, how often, and within which limits; see `portrayal.Asking`."""
 
-    model: str = option("", "Model to ask: openai:gpt-5-mini, server:NAME, ….", panel=_ASKING)
+    model: str = option(
+        "", "Model to ask: openai:gpt-5-mini, server:NAME, local:PATH, ….", panel=_ASKING
+    )
     samples: int = option(1, "Answers to each prompt.", panel=_ASKING)
     prompts: Tabular | None = option(  # noqa: RUF009
         None, "Prompt file of your own (TOML, CSV, JSON lines).", panel=_ASKING, metavar="FILE"
@@ -288,35 +286,37 @@ def refuse_settings(which: str, settings: Mapping[str, Any], without: str) -> No
             raise OptionError(f"{option} says nothing without {without}.")
 
 
-def pace_of(asking: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the pace and the consent of a model, which a second one shares."""
-    same = ("concurrency", "rpm", "tpm", "timeout", "confirm", "progress")
-    return {name: asking[name] for name in same if name in asking}
-
-
-def classifier_settings(
-    specs: Iterable[str | None],
+def llm_settings(
+    models: Iterable[str | None],
     settings: Mapping[str, Any],
     first: Mapping[str, Any],
-    which: str = "classifier_settings.{}",
+    which: str = "llm_settings.{}",
 ) -> dict[str, Any]:
-    """Return how models that classify sentences are asked, beside the `first` that writes.
+    """Return how models that read texts are asked, beside the `first` that writes.
 
-    A server without an address of its own has that of the `first`. `which` makes an option's name
-    of a field, for messages.
+    They share its pace and consent; a server without an address of its own has that of the first.
+
+    Parameters
+    ----------
+    models
+        What readers are named by; those that are no language model say so by None or a word
+        without a colon.
+    settings, first
+        Fields of `Asking` that were given for them, and for the model that writes.
+    which
+        Makes an option's name of a field, for messages.
 
     Raises
     ------
     OptionError
-        When something is said of a model that none of the classifiers asks.
+        When something is said of a model that is not asked.
     """
-    llm_specs = [spec for spec in specs if spec and spec.startswith("llm:")]
-    if not llm_specs:
-        refuse_settings(which, settings, "a classifier llm:PROVIDER:MODEL")
+    asked_models = [model for model in models if model and ":" in model]
+    if not asked_models:
+        refuse_settings(which, settings, "--labeler-model, --factor-model or a classifier llm:…")
         return {}
-    server = any(spec.startswith("llm:server:") for spec in llm_specs)
-    if settings.get("base_url") and not server:
-        name = which.format("base-url" if which.startswith("--") else "base_url")
-        raise OptionError(f"{name} is for a classifier llm:server:MODEL.")
-    address = {"base_url": first["base_url"]} if server and first.get("base_url") else {}
-    return {**pace_of(first), **address, **settings}
+    same = ("concurrency", "rpm", "tpm", "timeout", "confirm", "progress")
+    shared = {name: first[name] for name in same if name in first}
+    if first.get("base_url") and any("server:" in model for model in asked_models):
+        shared["base_url"] = first["base_url"]
+    return {**shared, **settings}

@@ -137,6 +137,16 @@ def file_of(kind: Kind, name: str) -> Path | None:
     return path / "study.toml" if (path / "study.toml").is_file() else None
 
 
+def is_study(name: str) -> bool:
+    """Whether a study is registered by this name, or described by the file or folder.
+
+    >>> is_study("laissez_faire"), is_study("answers.csv")
+    (True, False)
+    """
+    spelling = name.replace("_", "-").casefold()
+    return spelling in _points("studies") or file_of("studies", name) is not None
+
+
 def called(study: str) -> str:
     """Return the name of a study that is named, or whose path is, as directories and runs say it.
 

@@ -122,7 +122,7 @@ def test_a_model_that_labels_is_the_labeler_model() -> None:
             assert not {"--model", "--base-url", "--budget", "--price"} & names.keys(), path
 
 
-def test_positional_arguments_are_runs_projects_and_sheets_but_never_texts() -> None:
+def test_positional_arguments_are_runs_sheets_and_the_file_of_an_audit() -> None:
     for path, command in LEAVES.items():
         for each in _arguments(command):
             if each.field_info.is_positional:
@@ -146,11 +146,11 @@ def test_every_command_prints_json_when_asked(path: str) -> None:
     assert "json" in get_args(option.hint)
 
 
-def test_portrayal_alone_says_the_three_things_people_do_first() -> None:
+def test_portrayal_alone_says_the_four_things_people_do_first() -> None:
     done = invoke()
     assert (done.exit_code, done.output) == (0, START)
     examples = re.findall(r"^  portrayal (.+)$", START, re.MULTILINE)
-    assert len(examples) == 3
+    assert len(examples) == 4
     for words in map(shlex.split, examples):
         assert words[0] == "audit"
         _parses(words)
@@ -198,7 +198,7 @@ def test_a_wrong_command_names_the_right_one_once(given: str, said: str) -> None
         ("smoothing", "--set takes KEY=VALUE"),
         ("smoothing=much", "smoothing must be a number; got 'much'"),
         ("report=maybe", "report must be true or false"),
-        ("labeler_settings.budgt=1", "labeler_settings has no option 'budgt'"),
+        ("llm_settings.budgt=1", "llm_settings has no option 'budgt'"),
     ],
 )
 def test_a_key_that_cannot_be_set_is_refused(given: str, said: str) -> None:
@@ -220,7 +220,8 @@ def _unknown_options(text: str) -> set[str]:
         group, thing = words.split()[:2]
         exact = [leaf for leaf in (f"{group} {thing}", group) if leaf in LEAVES]
         # A study by its path, or by none, has the options of any study
-        leaves = exact or [leaf for leaf in LEAVES if leaf.startswith(f"{group} ")]
+        of_group = [leaf for leaf in LEAVES if leaf == group or leaf.startswith(f"{group} ")]
+        leaves = exact if f"{group} {thing}" in LEAVES else of_group
         names = {
             name for leaf in leaves for each in _arguments(LEAVES[leaf]) for name in each.names
         }

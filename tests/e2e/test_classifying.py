@@ -43,7 +43,7 @@ def texts(tmp_path: Path) -> Path:
 
 
 def _audit(texts: Path, server: OpenAIServer, *more: object) -> list[str]:
-    address = f"classifier_settings.base_url={server.base_url}"
+    address = f"llm_settings.base_url={server.base_url}"
     asked = ("--classifier", SPEC, "--set", address)
     command = ("audit", "agency", "--texts", texts, "--by", "gender", "--out", "r")
     return [str(each) for each in (*command, *asked, *QUICK, *more)]
@@ -81,9 +81,9 @@ def test_an_audit_by_a_model(inside: Portrayal, texts: Path, tmp_path: Path) -> 
 
 def test_options_are_refused_before_any_shard(inside: Portrayal, texts: Path) -> None:
     command = ("audit", "agency", "--texts", texts, "--by", "gender", "--out", "r")
-    inside(*command, "--classifier", SPEC).refused("classifier_settings.base_url")
+    inside(*command, "--classifier", SPEC).refused("llm_settings.base_url")
     inside(*command, "--classifier", "llm:m").refused("llm:PROVIDER:MODEL")
-    inside(*command, "--set", "classifier_settings.budget=1 USD").refused("says nothing without")
+    inside(*command, "--set", "llm_settings.budget=1 USD").refused("says nothing without")
     rewrite = ("mitigate", "agency", "--texts", texts, "--model", "server:m", "--out", "m")
     asked = (*rewrite, "--base-url", "http://127.0.0.1:1/v1", "--classifier")
     inside(*asked, "llm:nobody:m").refused("nobody")
@@ -109,8 +109,8 @@ def test_a_paid_model_is_confirmed_first(
 def test_a_budget_ends_it_and_what_was_not_asked_is_counted(
     inside: Portrayal, texts: Path, tmp_path: Path
 ) -> None:
-    short = ("--set", "classifier_settings.parameters.max_tokens=20")
-    limits = ("--set", "classifier_settings.budget=2000 tokens", *short)
+    short = ("--set", "llm_settings.parameters.max_tokens=20")
+    limits = ("--set", "llm_settings.budget=2000 tokens", *short)
     with OpenAIServer(render=_render) as server:
         inside(*_audit(texts, server, *limits, "--concurrency", 2)).ok()
         n_asked = server.answered.total()

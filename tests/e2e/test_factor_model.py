@@ -75,7 +75,7 @@ def faith(tmp_path: Path) -> Path:
 
 
 def _audit(texts: Path, factor: Path, server: OpenAIServer, *more: object) -> list[str]:
-    address = f"factor_settings.base_url={server.base_url}"
+    address = f"llm_settings.base_url={server.base_url}"
     asked = ("--factor-model", "server:test-model", "--set", address)
     command = ("audit", "laissez-faire", "--texts", texts, "--factor", factor, "--out", "r")
     return [str(each) for each in (*command, *asked, *LABELLED, *QUICK, *more)]
@@ -162,8 +162,8 @@ def test_a_question_is_made_once(
 def test_a_budget_ends_it_and_what_was_not_asked_is_counted(
     inside: Portrayal, texts: Path, faith: Path, tmp_path: Path
 ) -> None:
-    short = ("--set", "factor_settings.parameters.max_tokens=20")
-    limits = ("--set", "factor_settings.budget=600 tokens", *short)
+    short = ("--set", "llm_settings.parameters.max_tokens=20")
+    limits = ("--set", "llm_settings.budget=600 tokens", *short)
     with OpenAIServer(write=_answer) as server:
         inside(*_audit(texts, faith, server, *limits, "--concurrency", 2)).ok()
         assert server.answered.total() > 0
@@ -212,8 +212,8 @@ def test_nothing_is_asked_without_consent(
     assert "36 requests to openai:gpt-5-mini" in refused.err
     assert "--yes" in refused.err
     assert not any(b"sk-pl" in p.read_bytes() for p in tmp_path.rglob("*") if p.is_file())
-    inside(*asked, "server:m").refused("factor_settings.base_url")
+    inside(*asked, "server:m").refused("llm_settings.base_url")
     inside(*command, "--factor", faith).refused("--factor-model", "faith", "'model'")
     inside(*command, "--factor", "religion", "--factor-model", "server:m").refused("says nothing")
-    budget = ("--set", "factor_settings.budget=1 USD")
+    budget = ("--set", "llm_settings.budget=1 USD")
     inside(*command, "--factor", "religion", *budget).refused("without")

@@ -52,7 +52,7 @@ def stories(tmp_path: Path) -> Path:
 def _audit(stories: Path, server: OpenAIServer, *more: object) -> tuple[object, ...]:
     asked = ("--labeler", "llm", "--labeler-model", "server:m", "--set")
     given = ("audit", "laissez-faire", "--texts", stories, "--out", "r", *QUICK)
-    return (*given, *asked, f"labeler_settings.base_url={server.base_url}", *more)
+    return (*given, *asked, f"llm_settings.base_url={server.base_url}", *more)
 
 
 def _rows(folder: Path) -> list[dict[str, Any]]:
@@ -157,9 +157,14 @@ def test_a_failed_call_is_mended_by_a_later_try(
     facts = _settings(tmp_path)
     assert (facts["n_llm"], facts["n_unlabelled"]) == (38, 2)
 
+    again = ("--labeler-model", "server:m", "--labeler-samples", 1)
     before = server.answered.copy()
-    ask(*_audit(stories, server, *one)).ok()
+    mended = ask(
+        "label", "model", "r", *again, "--labeler-base-url", server.base_url, "--format", "json"
+    )
+    assert mended.json()["n_unlabelled"] == 0
     assert (server.answered - before).total() == 2
+    ask(*_audit(stories, server, *one)).ok()
     assert _settings(tmp_path)["n_llm"] == N_TEXTS
     assert set(server.answered.values()) == {1}
 
@@ -213,18 +218,8 @@ def test_a_planted_key_is_nowhere_in_the_run(
     server = serve(faults={"rejected": 0.1})
     keys = {"OPENAI_API_KEY": KEY, "PORTRAYAL_SERVER_KEY": KEY}
     said = [ask(*_audit(stories, server), **keys).ok()]
-    address = f"labeler_settings.base_url={server.base_url}"
-    openai = (
-        "--labeler",
-        "llm",
-        "--labeler-model",
-        "openai:gpt-4o-mini",
-        "--set",
-        address,
-        "--yes",
-    )
-    again = ("audit", "laissez-faire", "--texts", stories, "--out", "r", *openai, *QUICK)
-    said.append(ask(*again, **keys).ok())
+    openai = ("--labeler-model", "openai:gpt-4o-mini", "--labeler-base-url", server.base_url)
+    said.append(ask("label", "model", "r", *openai, "--yes", **keys).ok())
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert len([path for path in files if "people" in path.parts]) >= 6
     for path in files:
@@ -248,7 +243,7 @@ def test_a_key_that_a_message_echoes_is_not_shown(
         (("--labeler", "gpt"), "labeler"),
         (("--labeler", "llm", "--labeler-model", "gpt-5"), "SERVICE:MODEL"),
         (("--labeler-model", "server:m"), "asks no model"),
-        (("--set", "labeler_settings.budget=1 USD"), "says nothing without --labeler-model"),
+        (("--set", "llm_settings.budget=1 USD"), "says nothing without --labeler-model"),
         (("--labeler", "routed", "--labeler-model", "server:m"), "asks no model"),
         (("--labeler", "llm", "--labeler-model", "openai:gpt-4o-mini"), "OPENAI_API_KEY"),
     ],
@@ -265,13 +260,13 @@ def test_a_paid_labelling_waits_for_a_yes(
     ask: Portrayal, serve: Serve, stories: Path, tmp_path: Path
 ) -> None:
     server = serve()
-    address = f"labeler_settings.base_url={server.base_url}"
+    address = f"llm_settings.base_url={server.base_url}"
     openai = ("--labeler-model", "openai:gpt-4o-mini", "--set", address)
     given = ("audit", "laissez-faire", "--texts", stories, "--out", "r", "--labeler", "llm")
     ask(*given, *openai, *QUICK, OPENAI_API_KEY=KEY).refused("USD", "--yes")
     assert server.requests == 0
 
 
-def test_a_model_labels_sheets_with_a_codebook(ask: Portrayal, tmp_path: Path) -> None:
-    ask("label", "model", "nowhere", "--labeler-model", "server:m").refused("codebook")
+def test_label_run_needs_a_run_and_a_model(ask: Portrayal, tmp_path: Path) -> None:
+    ask("label", "model", "nowhere", "--labeler-model", "server:m").refused("holds no texts")
     assert not (tmp_path / "nowhere").exists()

@@ -308,7 +308,7 @@ def test_each_stage_is_told_in_one_line(rows, tmp_path):
     [
         ({"colour": 1}, OptionError, "no option 'colour'.*Its options: level"),
         ({"lexel": 1}, OptionError, "Did you mean 'level'"),
-        ({"labeler_settings.budget": "1 USD"}, OptionError, "nothing without --labeler-model"),
+        ({"llm_settings.budget": "1 USD"}, OptionError, "nothing without --labeler-model"),
         ({"level": 95}, OptionError, "level must be a fraction"),
         ({"seed": -1}, OptionError, "seed"),
         ({"draws": 5}, OptionError, "draws"),
@@ -559,7 +559,7 @@ def test_how_a_model_is_asked_is_read_back():
         "confirm": lambda _: True,
         "labeler": "llm",
         "labeler_model": "server:n",
-        "labeler_settings": {"base_url": "http://localhost:2/v1", "budget": "2M tokens"},
+        "llm_settings": {"base_url": "http://localhost:2/v1", "budget": "2M tokens"},
         "workers": 7,
     }
     config = AuditConfig.of(given, study.options, study.name)
@@ -570,7 +570,7 @@ def test_how_a_model_is_asked_is_read_back():
     assert (read.asking.confirm, read.workers) == (None, 1)
     assert read.tables() == config.tables()
     assert read.options == config.options
-    assert read.labeler_settings["budget"] == "2M tokens"
+    assert read.llm_settings["budget"] == "2M tokens"
 
 
 @pytest.mark.parametrize(
@@ -580,7 +580,7 @@ def test_how_a_model_is_asked_is_read_back():
         ("[options]\nlevel = 'x'", "line 2: options.level: expected a number; got 'x'"),
         ("[inputs]", "line 1: inputs: unknown key"),
         ("[audit]\ncolumns = 3", "line 2: audit.columns: expected a list of texts"),
-        ("[audit.labeler_settings]\nbudgt = 3", "audit.labeler_settings.budgt: unknown key"),
+        ("[audit.llm_settings]\nbudgt = 3", "audit.llm_settings.budgt: unknown key"),
         ("study = 'news'", "line 1: study: expected 'laissez-faire'; got 'news'"),
         ("[options", "not TOML"),
     ],

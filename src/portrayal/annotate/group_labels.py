@@ -246,7 +246,6 @@ class GroupLabelling(ModelReader):
     purpose: str = "factors"
     answer_tokens: int | None = 15
     cold: bool = True
-    settings: str = "factor_settings"
     factors: tuple[Factor, ...] = ()
 
     @property

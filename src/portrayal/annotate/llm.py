@@ -106,15 +106,12 @@ class ModelReader:
         Tokens of an answer, about; for the cost that is shown beforehand. None where unknown.
     cold
         Whether the temperature is 0 where none is given and the model takes one.
-    settings
-        The option of how it is asked.
     """
 
     asking: Asking
     purpose: str
     answer_tokens: int | None = None
     cold: bool = False
-    settings: str = ""
 
     @property
     def annotators(self) -> tuple[str, ...]:
@@ -137,7 +134,7 @@ class ModelReader:
         if asking.model.startswith("server:") and not (asking.base_url or asking.provider):
             raise OptionError(
                 f"{asking.model} needs the address of its server: give "
-                f"--set {self.settings}.base_url=…, such as http://localhost:8000/v1."
+                "--set llm_settings.base_url=…, such as http://localhost:8000/v1."
             )
         (asking.cold() if self.cold else asking).make_provider()
         return self

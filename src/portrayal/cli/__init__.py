@@ -15,16 +15,18 @@ from portrayal._version import __version__
 from portrayal.cli.options import given_by_set
 from portrayal.cli.studies import each_study
 from portrayal.errors import PortrayalError
-from portrayal.registry import Kind
+from portrayal.registry import Kind, is_study
 from portrayal.shown import one_line
 
 START = """\
-Portrayal measures how language models portray people. Three ways to begin:
+Portrayal measures how language models portray people. Four ways to begin:
 
+  portrayal audit answers.csv
+      audit a file of your own: what its columns are, what differs between groups
   portrayal audit laissez-faire --sample
       audit the stories that come with it, and write a report
   portrayal audit laissez-faire --texts answers.csv --out runs/mine
-      audit your own file of answers: columns such as prompt, text, model
+      audit your own answers to the prompts of a study
   portrayal audit laissez-faire --model openai:gpt-5-mini --samples 5
       ask a model the prompts of a study, and audit what it answers
 
@@ -72,7 +74,7 @@ STUDIES: dict[str, tuple[Kind, str, str, str]] = {
     "audit": (
         "studies",
         "audit:audit_of",
-        "Audit texts, or a model's answers, by one of the studies or by your own, by its path.",
+        "Audit a file of texts, or texts or a model's answers by a study or your own, by its path.",
         "{title}. {question}",
     ),
     "collect": (
@@ -121,12 +123,26 @@ def command_line(tokens: Sequence[str] | None = None) -> App:
         studies = App(name=name, help=words, sort_key=order.get(path))
         (app[group[0]] if group else app).command(studies)
         n = len(group) + 1
+        if path == "audit" and (tokens is None or _names_file(tokens)):
+            file_named = tokens is None or not tokens[1].startswith("-")
+            command, example = import_module("portrayal.cli.audit").audit_file(file_named)
+            studies.default(command)
+            studies.help = f"{words}\n\nExample: {example}"
+            if tokens and not tokens[1].startswith("-"):
+                continue  # the file is no study to look up
         # Loading the studies takes longest, so only where one is named
         if tokens is None or list(tokens[:n]) == path.split():
             module, _, function = module_path.partition(":")
             make = getattr(import_module(f"portrayal.cli.{module}"), function)
             each_study(studies, kind, (make, of_one), None if tokens is None else tokens[n:])
     return app
+
+
+def _names_file(tokens: Sequence[str]) -> bool:
+    """Whether `audit` is given a file of texts, or options first, in place of a study."""
+    if len(tokens) < 2 or tokens[0] != "audit":
+        return False
+    return tokens[1].startswith("-") or not is_study(tokens[1])
 
 
 def commands(app: App, path: str = "") -> Iterator[tuple[str, App]]:

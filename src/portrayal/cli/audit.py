@@ -15,6 +15,7 @@ from portrayal.cli.options import ONE_BY_ONE, PANEL, Format, given, record
 from portrayal.cli.studies import prompt_options, split_prompt_options, with_prompts
 from portrayal.config import AuditOptions, Option, options_of
 from portrayal.errors import OptionError
+from portrayal.records import LIKE_THESE, Population
 
 Out = Annotated[
     Path | None, Parameter(help="Run directory; default runs/STUDY.", group=PANEL["Output"])
@@ -23,6 +24,33 @@ _TEXTS = Parameter(
     help="CSV, JSON lines, Parquet or Excel file, or a folder of them; Inspect logs.",
     group=PANEL["Texts"],
 )
+_BY = Parameter(
+    help="Column of groups that are compared, or COLUMN*COLUMN; repeatable.",
+    group=PANEL["Texts"],
+    metavar="COLUMN",
+)
+_SCORE = Parameter(
+    help="Column of numbers, or of yes and no, that is compared as well; repeatable.",
+    group=PANEL["Texts"],
+    metavar="COLUMN",
+)
+_ASKED = Parameter(
+    help="The groups of --by were asked for, though no prompt shows it.",
+    group=PANEL["Texts"],
+    show_default=False,
+)
+_OF_ALL_STUDIES = (
+    Option(
+        "population",
+        LIKE_THESE,
+        "What findings are about: prompts like these, or these very prompts, asked again.",
+        "Statistics",
+        kind=Population,
+    ),
+    Option("level", 0.95, "Confidence level.", "Statistics", kind=float),
+    Option("hand_labels", None, "Labels by hand of some texts of this run.", "Reading"),
+)
+"""Options of every study, said again as a study takes a second to load."""
 _SAMPLE = Parameter(help="Audit the study's sample.", group=PANEL["Texts"], show_default=False)
 _BATCH = Parameter(
     help="Ask nothing: write the requests to this file, for the batch tool of OpenAI.",
@@ -92,10 +120,6 @@ def _options(name: str, study: Any) -> list[Option]:
         audit_options["reference"] = Option("reference", None, words, "Texts")
     else:
         without.append("reference_columns")
-    if "labeler_model" not in study_options:
-        without.append("labeler_settings")
-    if "classifier" not in study_options:
-        without.append("classifier_settings")
     rare = ("arm", *(option.name for option in ask.SHAPING))
     model_options = [
         replace(option, rare=option.rare or option.name in rare)
@@ -162,6 +186,63 @@ def audit_of(name: str) -> tuple[Callable[..., None], str]:
     if study.pair_field:
         example += f" --pair-by {study.pair_field}"
     return audit, example
+
+
+def audit_file(whole: bool) -> tuple[Callable[..., None], str]:
+    """Return the command `audit FILE`, which needs no study, and an example.
+
+    Parameters
+    ----------
+    whole
+        Whether it takes all options of comparisons by --set; loading these takes a second, which
+        its help alone does not wait for.
+    """
+    audit_options = options_of(AuditOptions)
+    audit_options["workers"] = replace(audit_options["workers"], default=None)  # one per core
+    options = [audit_options[name] for name in ("columns", "replace", "workers")]
+    options += [audit_options["report"], *_OF_ALL_STUDIES]
+    if whole:
+        # What the columns say is no option here
+        by_columns = {"by", "score", "group", "apart", "source"}
+        of_pairs = options_of(registry.get("studies", "pairs").options)
+        shown = {option.name for option in options} | by_columns
+        options += [replace(o, rare=True) for name, o in of_pairs.items() if name not in shown]
+    file_options = record(options)
+
+    def audit(
+        file: Annotated[Path, Parameter(help="A file or folder of texts with columns.")],
+        /,
+        *,
+        by: Annotated[list[str] | None, _BY] = None,
+        score: Annotated[list[str] | None, _SCORE] = None,
+        asked: Annotated[bool, _ASKED] = False,
+        options: Annotated[Any, ONE_BY_ONE] = file_options,
+        out: Annotated[
+            Path | None, Parameter(help="Run directory; default runs/FILE.", group=PANEL["Output"])
+        ] = None,
+        format: Annotated[Format, Parameter(group=PANEL["Output"])] = "table",
+    ) -> None:
+        from portrayal.pipeline.audit import audit as run_audit
+
+        if not file.exists():
+            names = ", ".join(registry.names("studies"))
+            raise OptionError(f"{file} is neither a file of texts nor a study ({names}).")
+        json = format == "json"
+        with show.progress(quiet=json) as advance:
+            run = run_audit(
+                file,
+                by=by or (),
+                score=score or (),
+                asked=asked,
+                out=out or Path("runs") / file.stem.partition(".")[0],
+                progress=advance,
+                say=None if json else show.line,
+                **{"workers": os.cpu_count() or 1, **given(options)},
+            )
+        if json:
+            show.as_json(show.run_facts(run))
+
+    return audit, "portrayal audit answers.csv --by user_gender"
 
 
 def new(

@@ -6,11 +6,9 @@ from typing import Annotated, Any
 import portrayal.cli.asking as ask
 import portrayal.cli.options as opt
 import portrayal.cli.printing as show
-from portrayal.config import AuditOptions, classifier_settings, options_of
+from portrayal.config import AuditOptions, llm_settings, options_of
 
-REWRITING = opt.record(
-    [*ask.asking_options("model"), options_of(AuditOptions)["classifier_settings"]]
-)
+REWRITING = opt.record([*ask.asking_options("model"), options_of(AuditOptions)["llm_settings"]])
 
 
 def agency(
@@ -41,8 +39,9 @@ def agency(
     json = format == "json"
     source = opt.either(run, texts)  # the text's own columns come along from either
     with ask.asking(model_options, format) as settings:
-        classifier_options = settings.pop("classifier_settings", {})
+        classifier_options = settings.pop("llm_settings", {})
         asking = ask.asking_of(settings)
+        asked = [classifier] if classifier.startswith("llm:") else []
         mitigated = mitigate_agency(
             source,
             asking,
@@ -50,9 +49,7 @@ def agency(
             columns=column or (),
             classifier=classifier,
             masked=masked,
-            classifier_settings=classifier_settings(
-                (classifier, None), classifier_options, settings
-            ),
+            llm_settings=llm_settings(asked, classifier_options, settings),
             say=show.nothing if json else show.line,
         )
     facts = mitigated.facts

@@ -124,7 +124,7 @@ def given(values: Any) -> dict[str, Any]:
         key, sign, value = (part.strip() for part in text.partition("="))
         if not sign:
             raise OptionError(f"--set takes KEY=VALUE, such as seed=1; got {text!r}.")
-        # "labeler_settings.price": a setting of a setting, as the file of options has tables
+        # "llm_settings.price": a setting of a setting, as the file of options has tables
         name, _, part = key.partition(".")
         check_known(name, declared, "--set", given_by_set(values))
         if name.endswith("_settings"):

@@ -10,7 +10,7 @@ import portrayal.cli.asking as ask
 import portrayal.cli.options as opt
 import portrayal.cli.printing as show
 from portrayal.cli.printing import percent
-from portrayal.config import classifier_settings
+from portrayal.config import llm_settings
 from portrayal.errors import OptionError
 
 if TYPE_CHECKING:
@@ -149,7 +149,8 @@ def agency(
     specs = classifier or _CLASSIFIERS
     # All classifiers are loaded before one is scored: a wrong name costs no hour of work
     with ask.asking(model_options, format) as of_model:
-        settings = classifier_settings(specs, of_model, {}, "--classifier-{}")
+        asked = [spec for spec in specs if spec.startswith("llm:")]
+        settings = llm_settings(asked, of_model, {}, "--classifier-{}")
         labelled = read_labelled(hand_labels, column or ())
         tell = show.nothing if json else show.line
         loaded = _classifiers(specs, kinds, labelled, out, settings, tell)

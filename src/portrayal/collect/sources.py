@@ -68,7 +68,7 @@ class TextSource:
     rows: Callable[[], Iterator[Row]]
 
 
-def open_source(texts: Tabular) -> TextSource:
+def open_source(texts: "Tabular | TextSource") -> TextSource:
     """Return `texts` as a source.
 
     Parameters
@@ -84,6 +84,8 @@ def open_source(texts: Tabular) -> TextSource:
     DataError
         When the file is missing, empty, of another kind, or not what its name says.
     """
+    if isinstance(texts, TextSource):  # already opened, such as by `recognise`
+        return texts
     if isinstance(texts, (str, Path)):
         return _of_path(Path(texts))
     if hasattr(texts, "__arrow_c_stream__"):

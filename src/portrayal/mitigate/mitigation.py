@@ -103,7 +103,7 @@ def mitigate_agency(
     columns: Iterable[str] = (),
     classifier: str = "linear",
     masked: bool = True,
-    classifier_settings: Mapping[str, Any] | None = None,
+    llm_settings: Mapping[str, Any] | None = None,
     say: Say = lambda _: None,
 ) -> Mitigation:
     """Mitigate language agency, and write the texts with what happened to each.
@@ -122,7 +122,7 @@ def mitigate_agency(
         "FIELD=NAME" strings; see `read_passages`.
     classifier, masked
         Which sentences are communal; see `portrayal.annotate.agency.load_classifier`.
-    classifier_settings
+    llm_settings
         How a classifier that is a model ("llm:…") is asked. Its answers are kept in `out`.
     say
         Called with a line about what is rewritten.
@@ -136,7 +136,7 @@ def mitigate_agency(
     if all(passage.unread for passage in passages):
         raise DataError(f"none of the {len(passages):,} texts can be read.")
     folder = Run(Path(out))
-    model = classifying_of(classifier, classifier_settings)
+    model = classifying_of(classifier, llm_settings)
     classify = (
         load_classifier(classifier, masked)
         if model is None

@@ -4,7 +4,7 @@ import dataclasses
 import os
 import re
 import tempfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,12 +20,14 @@ from portrayal.annotate.people.labeler import labelling_of, labelling_of_run
 from portrayal.collect import import_texts
 from portrayal.collect.ask import ask_model
 from portrayal.collect.fields import parse_columns
+from portrayal.collect.sources import TextSource, open_source
 from portrayal.collect.texts import SHARD_ROWS, said_left_out
 from portrayal.errors import OptionError
 from portrayal.measure import check_measures, with_q_in
 from portrayal.measure.scope import Question, sides_of
 from portrayal.models import on_one_core
 from portrayal.pipeline.config import AuditConfig
+from portrayal.recognise import Design, recognise
 from portrayal.records import ALL, OTHERS
 from portrayal.reference.labels import kept_words
 from portrayal.run import (
@@ -65,51 +67,82 @@ from portrayal.studies.own import keep_study
 from portrayal.studies.study import Options, Study
 from portrayal.types import Say, Tabular
 
+
+def _silent(_: str) -> None:
+    """Tell nobody."""
+
+
 _ADDRESS = re.compile(r"\w{2,}:/", re.ASCII)  # pathlib makes "s3://" into "s3:/"
 
 
 @on_one_core
 def audit(
-    texts: Tabular | None = None,
+    texts: Tabular | TextSource | None = None,
     *,
     study: str | None = None,
+    by: str | Sequence[str] = (),
+    score: str | Sequence[str] = (),
+    columns: Iterable[str] | Mapping[str, str] = (),
     reference: Tabular | None = None,
+    model: Any = None,
     out: str | Path | None = None,
+    asked: bool = False,
+    population: str | None = None,
+    level: float | None = None,
+    hand_labels: str | Path | None = None,
+    workers: int | None = None,
+    report: bool | None = None,
     config: AuditConfig | str | Path | None = None,
     progress: Progress | None = None,
     say: Say | None = None,
     **options: Any,
 ) -> Run:
-    """Audit texts and return the run.
+    """Audit texts, or a model's answers, and return the run.
 
     Parameters
     ----------
     texts
-        A path (CSV, JSON lines, Parquet, Excel), a DataFrame, or an iterable of mappings. May be
-        left out when `out` holds texts already.
+        A path (CSV, JSON lines, Parquet, Excel, a log of chats or of an evaluation), a DataFrame,
+        or an iterable of mappings. May be left out when `out` holds texts already.
     study
         Registered name, such as "laissez-faire" or "laissez_faire", or the path of a study of your
-        own: a TOML file, or a folder with study.toml.
+        own: a TOML file, or a folder with study.toml. None recognises what the columns are, and
+        which comparison they allow (`portrayal.recognise`); `say` is told.
+    by
+        Columns of groups whose texts are compared, such as "user_gender", or "race*gender" for
+        their intersections; of a study, the columns by which it splits.
+    score
+        Columns of numbers or of yes and no that are compared beside the built-in scores.
+    columns
+        Field → column name, or "FIELD=NAME" strings, over what is guessed.
     reference
-        The texts that people wrote, for a study that compares with them; likewise.
+        The texts that people wrote, for a study that compares with them.
+    model
+        A model to ask in place of texts: "openai:gpt-5-mini", or an `Asking` with every setting.
     out
         The run directory; a new temporary one by default. An audit that stopped continues there.
+    asked
+        Whether the texts were asked for by the groups of `by`, where that cannot be seen.
+    population, level, hand_labels
+        What findings are about ("prompts like these" or "these-prompts"), the confidence level, and
+        a file of labels by hand that correct the estimates.
+    workers, report
+        Local processes, and whether to write `report.html`.
     config
-        Everything that may be chosen, in one record, in place of `options`; or a file, such as the
-        `audit.toml` of a run, over which `options` count.
+        Everything that may be chosen, in one record, in place of options by name; or a file, such
+        as the `audit.toml` of a run, over which they count.
     progress, say
         Called with (shards done, shards in all), and with a line about each stage.
     **options
-        Fields of the records of `AuditConfig`, each by its name. Of the texts: `columns`,
-        `pair_by`, `preset`, `replace`, …; of a model to ask in place of texts: `model`
-        ("openai:gpt-5-mini", or an `Asking` with every setting), `samples`, `base_url`, …; of the
-        work: `workers`, `executor`, `report`; and the study's own options (`portrayal audit STUDY
-        --help` lists them): `level`, `seed`, ….
+        Further fields of the records of `AuditConfig`, each by its name (`pair_by`, `replace`,
+        `samples`, `base_url`, `executor`, …), and the study's own options (`portrayal audit STUDY
+        --help` lists them).
 
     Returns
     -------
     Run
-        With `.estimates` (an Arrow table) and `.records`; `portrayal.write_report` reports it.
+        With `.findings`, `.estimates` (an Arrow table), `.records` and `.plot()`;
+        `portrayal.write_report` reports it.
 
     Raises
     ------
@@ -126,8 +159,27 @@ def audit(
     >>> [(e.measure, round(e.value, 2)) for e in found if e.measure == "representation.v1"]
     [('representation.v1', 1.97)]
     """
+    tell = of_stages = say or _silent
+    by, score = ((names,) if isinstance(names, str) else tuple(names) for names in (by, score))
+    options |= {
+        "model": model,
+        "population": population,
+        "level": level,
+        "hand_labels": None if hand_labels is None else str(hand_labels),
+        "workers": workers,
+        "report": report,
+    }
+    options = {name: value for name, value in options.items() if value is not None}
     if study is None:
-        raise OptionError("say by which study the texts are audited: study='laissez-faire', ….")
+        design = _recognised(texts, by, score, columns, asked, model)
+        for line in design.lines:
+            tell(line)
+        of_stages = _silent  # which say what the lines of the design said already
+        study, texts, columns = design.study, design.texts, design.columns
+        options = {**design.options, **options}
+    else:
+        options |= {name: names for name, names in (("by", by), ("score", score)) if names}
+    options |= {"columns": columns} if columns else {}
     study_record: Study = registry.get("studies", study)
     # Options by name and a file are both made into the one record, and checked there
     if not isinstance(config, AuditConfig):
@@ -147,15 +199,52 @@ def audit(
         raise OptionError(f"{name} has no pairs, so --pair-by fits nothing; leave it out.")
     # Two audits in one folder would each write half of a run
     with run.lock():
-        _stages(run, study_record, config, texts, reference, progress, say or (lambda _: None))
+        _stages(run, study_record, config, texts, reference, progress, of_stages)
+        if config.report:
+            _report(run, tell)
     return run
+
+
+def _report(run: Run, tell: Say) -> None:
+    """Write the page, and say what was found."""
+    # Imported here: drawing takes long to load, and an audit may go without
+    from portrayal.report import answer_lines, write_report
+    from portrayal.report.view import View
+
+    view = View.of(run)  # read once for page and terminal
+    tell(f"report: {write_report(view)}")
+    for line in answer_lines(view):
+        tell(line)
+
+
+def _recognised(
+    texts: Tabular | TextSource | None,
+    by: Sequence[str],
+    score: Sequence[str],
+    columns: Iterable[str] | Mapping[str, str],
+    asked: bool,
+    model: Any,
+) -> Design:
+    """What the columns of a file are, and which comparison they allow."""
+    if texts is None or model is not None:
+        raise OptionError(
+            "say by which study a model is asked, such as laissez-faire (in Python study=…); "
+            "texts alone need none."
+        )
+    if isinstance(texts, str) and texts in registry.names("studies"):
+        raise OptionError(f"{texts} is a study, no file: audit(texts, study={texts!r}).")
+    named = parse_columns(columns)
+    design = recognise(open_source(texts), by=by, columns=named, scores=score, asked=asked)
+    if design.question:
+        raise OptionError(design.question)
+    return design
 
 
 def _stages(
     run: Run,
     study: Study,
     config: AuditConfig,
-    texts: Tabular | None,
+    texts: Tabular | TextSource | None,
     reference: Tabular | None,
     progress: Progress | None,
     tell: Say,
@@ -173,15 +262,15 @@ def _stages(
         tell(line)
     options = study.options(**config.options)  # checked by the study's own record
     readers: list[ModelReader | None] = [
-        group_labelling(factors_of(options), options.factor_model, config.factor_settings),
-        classifying_of(getattr(options, "classifier", ""), config.classifier_settings),
+        group_labelling(factors_of(options), options.factor_model, config.llm_settings),
+        classifying_of(getattr(options, "classifier", ""), config.llm_settings),
     ]
     # Studies of news or scores have no characters to label
     values_by_option = dataclasses.asdict(options)
     if "labeler_model" in values_by_option:
         model, samples = values_by_option["labeler_model"], values_by_option["labeler_samples"]
         readers.append(
-            labelling_of(values_by_option["labeler"], model, samples, config.labeler_settings)
+            labelling_of(values_by_option["labeler"], model, samples, config.llm_settings)
         )
     for line in options.said():
         tell(line)
@@ -197,15 +286,6 @@ def _stages(
     work = {"workers": config.workers, "executor": config.executor}
     annotations = _annotate(run, study, options, models, {**work, "progress": progress}, tell)
     _measure(run, study, annotations, options, config, tell)
-    # Imported here: drawing takes long to load, and an audit may go without
-    if config.report:
-        from portrayal.report import answer_lines, write_report
-        from portrayal.report.view import View
-
-        view = View.of(run)  # read once for page and terminal
-        tell(f"report: {write_report(view)}")
-        for line in answer_lines(view):
-            tell(line)
 
 
 def _collect(
@@ -213,7 +293,7 @@ def _collect(
     study: Study,
     options: Options,
     config: AuditConfig,
-    texts: Tabular | None,
+    texts: Tabular | TextSource | None,
     reference: Tabular | None,
     tell: Say,
 ) -> None:

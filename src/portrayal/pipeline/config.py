@@ -13,9 +13,7 @@ from portrayal.config import (
     AuditOptions,
     Option,
     check_known,
-    classifier_settings,
-    pace_of,
-    refuse_settings,
+    llm_settings,
 )
 from portrayal.errors import OptionError
 from portrayal.reference.datafile import read_datafile
@@ -64,7 +62,7 @@ class AuditConfig(AuditOptions):
         Parameters
         ----------
         options_given
-            Option → value. A part of a mapping may stand alone: "labeler_settings.budget".
+            Option → value. A part of a mapping may stand alone: "llm_settings.budget".
         study
             The study's own record of options.
         whose
@@ -118,14 +116,10 @@ class AuditConfig(AuditOptions):
                 "that are there say their prompts, and who is in them, by their columns."
             )
         study_options: dict[str, Any] = default | options
-        audit["classifier_settings"] = classifier_settings(
-            [study_options.get("classifier")], audit.get("classifier_settings", {}), asking
-        )
-        for reader in ("labeler", "factor"):
-            settings = audit.get(f"{reader}_settings", {})
-            if study_options.get(f"{reader}_model") is None:
-                refuse_settings(f"{reader}_settings.{{}}", settings, f"--{reader}-model")
-            audit[f"{reader}_settings"] = {**pace_of(asking), **settings}  # own settings win
+        readers = [study_options.get(f"{name}_model") for name in ("labeler", "factor")]
+        classifier = str(study_options.get("classifier"))
+        readers += [classifier] if classifier.startswith("llm:") else []
+        audit["llm_settings"] = llm_settings(readers, audit.get("llm_settings", {}), asking)
         whom = model if isinstance(model, Asking) else Asking(**asking) if model else None
         return cls(asking=whom, options=options, **audit)
 

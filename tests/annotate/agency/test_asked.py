@@ -51,7 +51,7 @@ def audit(out, model, settings=None, **options):
         texts=ROWS,
         out=out,
         classifier="llm:server:m",
-        classifier_settings=given,
+        llm_settings=given,
         **(FAST | options),
     )
 
@@ -141,7 +141,7 @@ def test_the_cost_is_told_before_and_may_be_declined(tmp_path):
 @pytest.mark.parametrize(
     ("spec", "settings", "words"),
     [
-        ("llm:server:m", {}, "classifier_settings.base_url"),
+        ("llm:server:m", {}, "llm_settings.base_url"),
         ("llm:gpt-5", {}, "llm:PROVIDER:MODEL"),
         ("llm:nobody:m", {}, "nobody"),
         ("llm:server:m", {"url": "x"}, "no setting 'url'"),
@@ -159,7 +159,7 @@ def test_options_that_cannot_be_used_are_told_before_a_text_is_read(
             texts=ROWS,
             out=tmp_path / "r",
             classifier=spec,
-            classifier_settings=settings,
+            llm_settings=settings,
             **FAST,
         )
     assert not (tmp_path / "r" / "texts").exists()
@@ -188,10 +188,6 @@ def test_the_command_line_refuses_what_says_nothing(tmp_path):
     for arguments, words in (
         ((*scored, "--classifier-budget", "1 USD"), "--classifier-budget says nothing"),
         ((*scored, "--classifier", "llm:openai:m"), "give --out"),
-        (
-            (*scored, "--classifier", "llm:openai:m", "--classifier-base-url", "http://x"),
-            "llm:server:MODEL",
-        ),
     ):
         done = invoke(*arguments)
         assert done.exit_code == 2

@@ -14,7 +14,7 @@ from portrayal.cli.options import given, record
 from portrayal.cli.studies import prompt_options, split_prompt_options
 from portrayal.collect.ask import Asking, CollectReport, CostEstimate, Retry, Usage
 from portrayal.collect.ask.asking import prompts_of
-from portrayal.config import AuditOptions, classifier_settings, options_of
+from portrayal.config import AuditOptions, llm_settings, options_of
 from portrayal.errors import DataError, OptionError, UnknownNameError
 
 FILE = '[[prompt]]\nid = "a"\ntext = "Write."\n{}'
@@ -70,11 +70,11 @@ def test_a_parameter_needs_a_name_and_a_value(pair):
 def test_a_record_says_what_was_given_and_what_was_set():
     assert given(HOW) == {}
     assert given(taken(samples=3, model="")) == {}
-    keys = ["rpm=2", "labeler_settings.budget=1 USD", "labeler_settings.parameters.seed=4"]
+    keys = ["rpm=2", "llm_settings.budget=1 USD", "llm_settings.parameters.seed=4"]
     assert given(taken(model="server:m", set=keys)) == {
         "model": "server:m",
         "rpm": 2.0,
-        "labeler_settings": {"budget": "1 USD", "parameters": {"seed": 4}},
+        "llm_settings": {"budget": "1 USD", "parameters": {"seed": 4}},
     }
     settings = cli_asking.settings_of(taken(model="server:m", parameter=["seed=1"]))
     asking = cli_asking.asking_of(settings | {"samples": 3})
@@ -89,10 +89,10 @@ def test_the_options_of_a_model_that_is_not_asked_say_nothing():
     with pytest.raises(OptionError, match="--labeler-base-url says nothing without --labeler-mod"):
         cli_asking.settings_beside(budget, "labeler", "--labeler-model")
     first = {"rpm": 2.0, "budget": "9 USD", "base_url": "http://y"}
-    made = classifier_settings(["llm:server:m"], {"budget": "1 tokens"}, first)
+    made = llm_settings(["llm:server:m"], {"budget": "1 tokens"}, first)
     assert made == {"rpm": 2.0, "base_url": "http://y", "budget": "1 tokens"}
-    with pytest.raises(OptionError, match=r"classifier_settings\.budget says nothing without"):
-        classifier_settings(["linear"], {"budget": "1 tokens"}, first)
+    with pytest.raises(OptionError, match=r"llm_settings\.budget says nothing without"):
+        llm_settings([None], {"budget": "1 tokens"}, first)
 
 
 def test_a_prompt_maker_says_its_options_itself():
@@ -128,8 +128,9 @@ def test_only_the_given_options_reach_the_prompts():
     assert made == {"samples": 2, "prompt_options": {"fairness": True}}
 
 
-def test_what_no_one_bills_is_not_confirmed():
-    assert cli_asking.confirm(CostEstimate(3, 10, 20, None, "server:m"))
+@pytest.mark.parametrize("model", ["server:m", "local:weights"])
+def test_what_no_one_bills_is_not_confirmed(model):
+    assert cli_asking.confirm(CostEstimate(3, 10, 20, None, model))
 
 
 def test_off_a_terminal_only_a_yes_starts(monkeypatch):

@@ -277,7 +277,6 @@ class Classifying(ModelReader):
     purpose: str = "agency"
     answer_tokens: int | None = 40
     cold: bool = True
-    settings: str = "classifier_settings"
     spec: str = ""
 
     @property

@@ -18,7 +18,7 @@ ROWS = [
 
 def audit(out, asked, **options):
     settings = {"provider": asked, "retry": Retry(attempts=2, first_wait=0.001)}
-    quick = {"draws": 100, "permutations": 20, "labeler_samples": 2, "labeler_settings": settings}
+    quick = {"draws": 100, "permutations": 20, "labeler_samples": 2, "llm_settings": settings}
     return portrayal.audit(study="laissez-faire", texts=ROWS, out=out, **(quick | options))
 
 
@@ -75,5 +75,5 @@ def test_texts_that_came_with_labels_ask_no_labeler(tmp_path):
             columns={"subject_name": "subject_name", "subject_gender": "subject_gender"},
             labeler="llm",
             labeler_model="server:labeler",
-            labeler_settings={"provider": Labeler()},
+            llm_settings={"provider": Labeler()},
         )

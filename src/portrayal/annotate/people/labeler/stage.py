@@ -138,7 +138,6 @@ class Labelling(ModelReader):
 
     purpose: str = "people"
     answer_tokens: int | None = 120
-    settings: str = "labeler_settings"
 
     @property
     def annotators(self) -> tuple[str, ...]:

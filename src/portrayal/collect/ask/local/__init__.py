@@ -1,0 +1,1 @@
+"""Local models: a provider that answers on this machine, through transformers."""

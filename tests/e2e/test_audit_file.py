@@ -1,0 +1,99 @@
+"""An audit without a study: what a file's columns are, which comparison follows, and its answer."""
+
+import csv
+import re
+
+import pytest
+
+import portrayal
+from answers_world import REFUSAL, answers
+from e2e.conftest import Portrayal
+from portrayal.errors import DataError, OptionError
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Writes rows as CSV, and returns the path."""
+
+    def written(rows, name="answers.csv"):
+        with (tmp_path / name).open("w", newline="", encoding="utf-8") as file:
+            table = csv.DictWriter(file, rows[0].keys())
+            table.writeheader()
+            table.writerows(rows)
+        return tmp_path / name
+
+    return written
+
+
+def stated(run):
+    return [
+        e
+        for e in run.records
+        if e.tests and e.tests[0].audit_q is not None and e.tests[0].audit_q < 0.05
+    ]
+
+
+def test_one_command_finds_a_phrase_that_one_group_is_told(write, tmp_path):
+    lines = []
+    file = write(answers(phrase=(0.75, 0.0)))
+    run = portrayal.audit(file, out=tmp_path / "r", say=lines.append)
+    words = {e.strata.get("word"): e for e in stated(run)}
+    assert any("accountant" in (word or "") for word in words)
+    assert "`user_gender` (" in "\n".join(lines)
+    assert len(lines) <= 8
+    assert run.report_path.is_file()
+
+
+def test_answers_alike_state_nothing(write, tmp_path):
+    file = write(answers())
+    run = portrayal.audit(file, out=tmp_path / "r", report=False)
+    assert stated(run) == []
+
+
+def test_a_score_of_the_file_is_compared(write, tmp_path):
+    file = write(answers(helpful=0.6))
+    run = portrayal.audit(file, score="helpfulness", out=tmp_path / "r", report=False)
+    found = {e.strata["score"]: e for e in stated(run) if "score" in e.strata}
+    assert set(found) == {"helpfulness"}
+    sign = 1 if next(iter(found["helpfulness"].group.values())).startswith("w") else -1
+    assert 0.3 < sign * found["helpfulness"].value < 0.9
+
+
+def test_prompts_that_name_the_group_are_blocks(write, tmp_path):
+    lines = []
+    file = write(answers(600, jobs=12, helpful=0.6))
+    run = portrayal.audit(file, out=tmp_path / "r", report=False, say=lines.append)
+    assert re.search(r"within 12 requests", "\n".join(lines))
+    assert {e.strata["score"] for e in stated(run) if "score" in e.strata} == {"helpfulness"}
+
+
+def test_by_names_the_groups_and_a_study_is_no_file(write, tmp_path):
+    rows = [row | {"tone": row["user_gender"]} for row in answers(60)]
+    run = portrayal.audit(write(rows), by="user_gender", out=tmp_path / "r", report=False)
+    assert {name for e in run.records for name in e.group} == {"user_gender"}
+    with pytest.raises(OptionError, match="study='pairs'"):
+        portrayal.audit("pairs")
+    with pytest.raises(OptionError, match="by which study a model is asked"):
+        portrayal.audit(model="server:m")
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ([{"n": 1, "m": 2}] * 9, "text"),
+        ([{"text": REFUSAL, "gender": group} for group in ("woman", "man")] * 9, "texts"),
+    ],
+)
+def test_a_file_that_cannot_be_compared_says_why(write, tmp_path, rows, words):
+    with pytest.raises((DataError, OptionError), match=words):
+        portrayal.audit(write(rows), out=tmp_path / "r")
+    assert not (tmp_path / "r").exists()
+
+
+def test_the_command_takes_a_file_and_a_study_alike(write, inside: Portrayal):
+    write(answers(phrase=(0.75, 0.0)))
+    done = inside("audit", "answers.csv", "--out", "r").ok()
+    assert "accountant" in done.out or "accountant" in inside("list", "findings", "r").ok().out
+    assert len(done.out.strip().splitlines()) <= 8
+    inside("audit", "nothing.csv").refused("neither a file of texts nor a study")
+    inside("audit", "answers.csv", "--by", "no_such").refused("no_such")
