@@ -36,7 +36,6 @@ from portrayal.annotate.people.confusion import (
     Slot,
     Story,
     confusion_from,
-    written,
 )
 from portrayal.annotate.people.reader.network import CARD
 from portrayal.annotate.people.reader.rows import READER, read_stories
@@ -94,6 +93,23 @@ def story(example: Example, people: Sequence) -> Story:
 def _one_word(name: str) -> str:
     word = "".join(name.casefold().split()).replace(">", "").replace("|", "")
     return "" if word == NO_NAME else word
+
+
+def written(story: Story) -> str:
+    """Return a story as the file has it; what was read right is written once.
+
+    >>> written((Slot("F", "F", "ann", "ann"), Slot("NB", "U", "bo", "")))
+    'F ann | NB>U bo>-'
+    """
+    return " | ".join(
+        f"{_pair(slot.gender, slot.read_gender)} "
+        f"{_pair(slot.name or NO_NAME, slot.read_name or NO_NAME)}"
+        for slot in story
+    )
+
+
+def _pair(true: str, read: str) -> str:
+    return true if true == read else f"{true}>{read}"
 
 
 def measured(paths: Sequence[Path], read: Read) -> Prompts:

@@ -79,10 +79,6 @@ class _Beside(NamedTuple):
     keys: Sequence[str]
 
 
-def _is_content_word(token: str) -> bool:
-    return token[:1].isalnum() and token.lower() not in FUNCTION_WORDS
-
-
 def _name_lengths(tokens: Sequence[str], position: int) -> Iterator[int]:
     """Yield the lengths of runs of capitalised words with a first name among them."""
     is_name = False
@@ -148,7 +144,8 @@ def _stand(
         words_beside.keys[position] if position < len(words_beside.keys) else _NOTHING,
     )
     # Words first, then phrases and names, then nothing, as a pattern allows
-    if key in place.words or (place.any_word and _is_content_word(key)):
+    any_word = place.any_word and key[:1].isalnum() and key.lower() not in FUNCTION_WORDS
+    if key in place.words or any_word:
         if _stand(places, words_beside, number + 1, position + 1):
             return True
     elif place.endings and key.endswith(place.endings):

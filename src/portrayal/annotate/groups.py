@@ -111,7 +111,11 @@ class GroupWordTable:
                     for words in sorted(_forms(phrase, plurals=source.plural)):
                         entry = Entry(groups.index(group), len(words), written, *place)
                         self.words.add(lexicon, words, entry)
-                        self.telling.add(max(words, key=_rarity))
+                        # Figures are rarer than "years" or "boy" beside them
+                        rarity = {
+                            w: (w not in FUNCTION_WORDS, w[0].isdigit(), len(w)) for w in words
+                        }
+                        self.telling.add(max(words, key=rarity.__getitem__))
 
     def find(self, text: str) -> list[WordMatch]:
         """Return the words of a text that stand for groups; of overlapping phrases the longest."""
@@ -186,11 +190,6 @@ def without_names(text: str, matches: Sequence[WordMatch]) -> list[WordMatch]:
         if not match.nameable
         or not any(start < match.end and match.start < end for start, end in names)
     ]
-
-
-def _rarity(word: str) -> tuple[bool, bool, int]:
-    """How rare a word is: figures are rarer than "years" or "boy" beside them."""
-    return word not in FUNCTION_WORDS, word[0].isdigit(), len(word)
 
 
 def _forms(phrase: str, *, plurals: bool) -> set[Words]:

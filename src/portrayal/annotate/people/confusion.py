@@ -182,20 +182,3 @@ def _prompts(stored: Any) -> Prompts:
         # Prompts stay apart, as the bootstrap draws whole prompts
         prompts.append(tuple(stories))
     return tuple(prompts)
-
-
-def written(story: Story) -> str:
-    """Return a story as the file has it; what was read right is written once.
-
-    >>> written((Slot("F", "F", "ann", "ann"), Slot("NB", "U", "bo", "")))
-    'F ann | NB>U bo>-'
-    """
-    return " | ".join(
-        f"{_pair(slot.gender, slot.read_gender)} "
-        f"{_pair(slot.name or NO_NAME, slot.read_name or NO_NAME)}"
-        for slot in story
-    )
-
-
-def _pair(true: str, read: str) -> str:
-    return true if true == read else f"{true}>{read}"
