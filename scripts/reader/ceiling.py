@@ -10,8 +10,8 @@ that agree, evenly by domain. `FOLDER/blind.jsonl` has id, prompt and text in ra
 `FOLDER/key.csv`, which the judge leaves closed, has the readings.
 
 `table` weighs the judged stories back to all, by domain and by whether reading and label differ,
-and prints what agrees with the labels if the judge is right, with 95 % intervals by bootstrap over
-prompts. `judged_labels.csv` has a row for each person: what the judge decided from the text alone,
+and prints what agrees with the labels if the judge is right, with 95 % intervals clustered by
+prompt. `judged_labels.csv` has a row for each person: what the judge decided from the text alone,
 blind to label and reading; under `open` "name" or "gender", where the text bears another answer.
 """
 
