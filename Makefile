@@ -23,8 +23,8 @@ test: lint
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile $(if $(EXTRAS),-m "")
 ifdef EXTRAS
 	$(BIN)/python -m pip install --quiet "torch==2.13.0"
-	$(BIN)/python -m pip install --quiet --editable ".[agency,cluster,local,onnx,toxicity]"
-	PORTRAYAL_ALL_EXTRAS=1 $(BIN)/python -m pytest -m "" tests/collect/ask/local tests/annotate/test_toxicity.py tests/annotate/agency tests/e2e/test_cluster.py tests/report/test_limits.py tests/docs
+	$(BIN)/python -m pip install --quiet --editable ".[agency,cluster,onnx,toxicity]"
+	PORTRAYAL_ALL_EXTRAS=1 $(BIN)/python -m pytest -m "" tests/models tests/annotate/test_toxicity.py tests/annotate/agency tests/e2e/test_cluster.py tests/report/test_limits.py tests/docs
 	PORTRAYAL_FUZZ_SECONDS=300 $(BIN)/python -m pytest -m "" --numprocesses auto tests/fuzz
 	$(MAKE) docs dist
 endif

@@ -237,9 +237,7 @@ _ASKING = "Asking a model"
 class AskingConfig:
     """Whom to ask, how often, and within which limits; see `portrayal.Asking`."""
 
-    model: str = option(
-        "", "Model to ask: openai:gpt-5-mini, server:NAME, local:PATH, ….", panel=_ASKING
-    )
+    model: str = option("", "Model to ask: openai:gpt-5-mini, server:NAME, ….", panel=_ASKING)
     samples: int = option(1, "Answers to each prompt.", panel=_ASKING)
     prompts: Tabular | None = option(  # noqa: RUF009
         None, "Prompt file of your own (TOML, CSV, JSON lines).", panel=_ASKING, metavar="FILE"

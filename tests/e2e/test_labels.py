@@ -157,14 +157,9 @@ def test_a_failed_call_is_mended_by_a_later_try(
     facts = _settings(tmp_path)
     assert (facts["n_llm"], facts["n_unlabelled"]) == (38, 2)
 
-    again = ("--labeler-model", "server:m", "--labeler-samples", 1)
     before = server.answered.copy()
-    mended = ask(
-        "label", "model", "r", *again, "--labeler-base-url", server.base_url, "--format", "json"
-    )
-    assert mended.json()["n_unlabelled"] == 0
-    assert (server.answered - before).total() == 2
     ask(*_audit(stories, server, *one)).ok()
+    assert (server.answered - before).total() == 2
     assert _settings(tmp_path)["n_llm"] == N_TEXTS
     assert set(server.answered.values()) == {1}
 
@@ -218,8 +213,18 @@ def test_a_planted_key_is_nowhere_in_the_run(
     server = serve(faults={"rejected": 0.1})
     keys = {"OPENAI_API_KEY": KEY, "PORTRAYAL_SERVER_KEY": KEY}
     said = [ask(*_audit(stories, server), **keys).ok()]
-    openai = ("--labeler-model", "openai:gpt-4o-mini", "--labeler-base-url", server.base_url)
-    said.append(ask("label", "model", "r", *openai, "--yes", **keys).ok())
+    address = f"labeler_settings.base_url={server.base_url}"
+    openai = (
+        "--labeler",
+        "llm",
+        "--labeler-model",
+        "openai:gpt-4o-mini",
+        "--set",
+        address,
+        "--yes",
+    )
+    again = ("audit", "laissez-faire", "--texts", stories, "--out", "r", *openai, *QUICK)
+    said.append(ask(*again, **keys).ok())
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert len([path for path in files if "people" in path.parts]) >= 6
     for path in files:
@@ -267,6 +272,6 @@ def test_a_paid_labelling_waits_for_a_yes(
     assert server.requests == 0
 
 
-def test_label_run_needs_a_run_and_a_model(ask: Portrayal, tmp_path: Path) -> None:
-    ask("label", "model", "nowhere", "--labeler-model", "server:m").refused("holds no texts")
+def test_a_model_labels_sheets_with_a_codebook(ask: Portrayal, tmp_path: Path) -> None:
+    ask("label", "model", "nowhere", "--labeler-model", "server:m").refused("codebook")
     assert not (tmp_path / "nowhere").exists()

@@ -8,7 +8,6 @@ from guards.tree import module_name, modules, parse
 NOT_OPENED = {
     "pipeline.audit": "makes the run; mends what does not fit",
     "cli.audit": "asks a model into it",
-    "cli.label": "calls check: the run may have no estimates yet",
     "mitigate.mitigation": "calls check: no estimates yet; holds a folder that is no run",
     "collect.ask.replies": "answers in a folder of their own",
     "annotate.groups": "is at work in the run that an audit holds",

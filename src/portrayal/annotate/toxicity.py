@@ -54,7 +54,6 @@ def load(model: str, batch: int = 32) -> Classifier:
     """
     loaded = load_transformer(
         model,
-        "AutoModelForSequenceClassification",
         title="the classifier",
         purpose="scoring toxicity",
         extra="toxicity",

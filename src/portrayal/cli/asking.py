@@ -117,7 +117,7 @@ def settings_beside(settings: dict[str, Any], whose: str, without: str) -> dict[
 
 def confirm(estimate: "CostEstimate") -> bool:
     """Ask on the terminal before a paid collection; what no one bills is not asked about."""
-    if not estimate.requests or estimate.model.startswith(("local:", "server:")):
+    if not estimate.requests or estimate.model.startswith("server:"):
         return True
     cost = cost_line(estimate)
     from rich.prompt import Confirm

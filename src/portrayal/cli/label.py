@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 Sheets = Annotated[
     list[Path], Parameter(help="Filled-in sheets or other label files, or a folder of them.")
 ]
-LABELLING = opt.record(ask.asking_options("model", "samples", whose="labeler", samples=0))
-"""Answers to each question where none are named: 3 about people, 1 by a codebook."""
+LABELLING = opt.record(ask.asking_options("model", "samples", whose="labeler", samples=1))
 
 
 def labels_at(paths: list[Path]) -> "Labels":
@@ -188,63 +187,36 @@ def _parts(blocks: "Iterable[Block]") -> "Iterator[show.Part]":
 
 
 def model(
-    given: Path,
+    sheets: Annotated[Path, Parameter(help="Folder of sheets, whose codebook is used.")],
     /,
     *,
     model_options: Annotated[Any, opt.ONE_BY_ONE] = LABELLING,
     format: opt.Format = "table",
 ) -> None:
-    """Let a language model label; the same command asks again what failed.
+    """Let a language model label by a codebook, as a rater apart from people.
 
-    Example: portrayal label model runs/laissez-faire --labeler-model openai:gpt-5-mini
+    The same command asks again what failed.
 
-    Parameters
-    ----------
-    given
-        A run, whose people are labelled; or a folder of sheets, whose codebook is used.
+    Example: portrayal label model runs/coded/labels/stereotypes --labeler-model openai:gpt-5-mini
     """
-    from portrayal.annotate import Annotation, annotate_run
-    from portrayal.annotate.people.labeler import labelling_of, labelling_of_run
     from portrayal.raters.model import label_by_model
-    from portrayal.raters.sheets import CODEBOOK
-    from portrayal.run import Run
 
     tell = show.nothing if format == "json" else show.line
     if not model_options.labeler_model:
         raise OptionError("say who labels: --labeler-model SERVICE:MODEL.")
-    if (given / CODEBOOK).is_file():
-        # A model labels what raters do, as a rater apart from people.
-        with ask.asking(model_options, format) as settings:
-            result = label_by_model(given, ask.asking_of(settings), tell)
-        parts = [f"{result.path}: {result.n_labelled:,} of {result.n_texts:,} texts are labelled."]
-        removed = {"answers not used": result.unusable, "codes removed": result.removed}
-        for title, reasons in removed.items():
-            if reasons:
-                parts.append(f"{title}: {', '.join(f'{n:,} {x}' for x, n in reasons.items())}")
-        if n_failed := len(result.failed):
-            parts.append(
-                f"{n_failed:,} texts have no label of it. The same command asks again about those "
-                "that no answer came for."
-            )
-        show.give(format, asdict(result) | {"path": str(result.path)}, parts)
-        return
-    run = Run(given)
-    if not run.texts.parts():
-        raise RunError(f"{given} holds no texts. Name a directory that `portrayal audit` made.")
-    # Whole before it is paid for
-    run.check()
-    with run.lock(), ask.asking(model_options, format) as settings:
-        model_name, samples = settings.pop("model"), settings.pop("samples", 3)
-        labelling = labelling_of("llm", model_name, samples, settings)
-        assert labelling is not None
-        annotation = labelling.answered(run, Annotation(labelling.annotators[0]), tell)
-        annotate_run(run, annotation.name, settings=annotation.settings)
-    if format == "json":
-        facts = {"annotator": annotation.name, **labelling_of_run(run, annotation.name)}
-        show.as_json({"run": str(given), **facts})
-        return
-    more = f"--labeler llm --labeler-model {model_name} --set labeler_samples={samples}"
-    show.line(f"next: portrayal audit STUDY --out {given} {more}")
+    with ask.asking(model_options, format) as settings:
+        result = label_by_model(sheets, ask.asking_of(settings), tell)
+    parts = [f"{result.path}: {result.n_labelled:,} of {result.n_texts:,} texts are labelled."]
+    removed = {"answers not used": result.unusable, "codes removed": result.removed}
+    for title, reasons in removed.items():
+        if reasons:
+            parts.append(f"{title}: {', '.join(f'{n:,} {x}' for x, n in reasons.items())}")
+    if n_failed := len(result.failed):
+        parts.append(
+            f"{n_failed:,} texts have no label of it. The same command asks again about those "
+            "that no answer came for."
+        )
+    show.give(format, asdict(result) | {"path": str(result.path)}, parts)
 
 
 def codes(

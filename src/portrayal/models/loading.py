@@ -4,7 +4,7 @@ import zipfile
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +12,6 @@ import numpy.typing as npt
 from portrayal.errors import DataError, MissingExtraError
 from portrayal.run.files import replacing_files
 from portrayal.types import FloatArray
-
-Kind = Literal["AutoModelForCausalLM", "AutoModelForSequenceClassification"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +58,6 @@ def read_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
 
 def load_transformer(
     spec: str,
-    kind: Kind,
     *,
     title: str,
     purpose: str,
@@ -68,14 +65,12 @@ def load_transformer(
     device: str = "auto",
     **options: Any,
 ) -> Transformer:
-    """Load a folder or hub id; safetensors weights only, and no code that comes with a model.
+    """Load a classifier, a folder or hub id; safetensors alone, and no code that comes with it.
 
     Parameters
     ----------
     spec
         Folder with config, tokenizer and weights, or a hub id.
-    kind
-        The class of transformers that holds such a network.
     title, purpose, extra
         How errors call the model ("the encoder"), what needs the packages, and the extra that
         brings them.
@@ -108,7 +103,7 @@ def load_transformer(
         device = "cuda" if torch.cuda.is_available() else device
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(place, trust_remote_code=False)
-        model, report = getattr(transformers, kind).from_pretrained(
+        model, report = transformers.AutoModelForSequenceClassification.from_pretrained(
             place,
             trust_remote_code=False,
             use_safetensors=True,
@@ -166,7 +161,6 @@ def load_encoder(spec: str, *, new_head: bool = False, seed: int = 0) -> Encoder
     head: dict[str, Any] = {"num_labels": 2} if new_head else {}
     encoder = load_transformer(
         spec,
-        "AutoModelForSequenceClassification",
         title="the encoder",
         purpose=_PURPOSE,
         extra=_EXTRA,

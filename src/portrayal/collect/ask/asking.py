@@ -26,7 +26,7 @@ class Asking(AskingConfig):
     Attributes
     ----------
     model
-        "SERVICE:MODEL", such as "openai:gpt-5-mini", "server:NAME" or "local:PATH".
+        "SERVICE:MODEL", such as "openai:gpt-5-mini" or "server:NAME".
     samples
         Answers to each prompt.
     prompts

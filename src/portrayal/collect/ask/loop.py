@@ -79,11 +79,9 @@ class Loop:
     ) -> None:
         self.collection, self.asking, self.meter = collection, asking, meter
         self.provider, self.retry = provider, asking.patience()
-        self.timeout = self.retry.timeout or float(getattr(provider, "timeout", TIMEOUT))
+        self.timeout = self.retry.timeout or TIMEOUT
         self.throttle = Throttle(asking.concurrency, rpm=asking.rpm, tpm=asking.tpm)
         self.breaker = Breaker(self.retry, self.timeout)
-        # A provider that draws by sample is told which sample it is.
-        self._by_sample = getattr(provider, "ask_sample", None)
         self.requests: Iterator[Request] = iter(collection.plan)
         self.in_progress = self.asked = self.tries = self._without_answer = 0
         self.stop, self._abort = asyncio.Event(), asyncio.Event()
@@ -149,11 +147,7 @@ class Loop:
         self._in_flight.add(task)  # finished even when the loop is told to stop, as it is paid for
         try:
             async with asyncio.timeout(self.timeout):
-                answer: Answer = await (
-                    self.provider.ask(text, *system)
-                    if self._by_sample is None
-                    else self._by_sample(text, request.sample, *system)
-                )
+                answer = await self.provider.ask(text, *system)
         except TimeoutError:
             words = f"no answer within {self.timeout:,g} s (timeout allows more)."
             error = TryAgainError("timeout", f"{self.provider.name}: {words}")

@@ -31,14 +31,21 @@ LONGEST = 100_000
 
 _DEEPEST = 20
 _TRIES = 1_000
-_CLOSING = {'"': '"', "'": "'", "“": "”", "‘": "’", "`": "`"}
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _NOTHING = ("none", "null", "nan", "undefined")
 _SPACE = re.compile(r"(?:\s|//[^\n]*(?:\n|$)|/\*.*?\*/)*", re.S)
 _BARE = re.compile(r"[^\s,:\[\]{}()][^,:\[\]{}()\n]*")
-_ENDS = re.compile(r"\s*(?:[,:\]})]|$|//|/\*)|\s*\n\s*[\"'“‘`]|\s+[\"“‘`]")
-_HEX = re.compile(r"[0-9a-fA-F]{4}")
-_LOW = re.compile(r"\\u([dD][c-fC-F][0-9a-fA-F]{2})")
+# A quote ends a string only where something may follow one
+_ENDS = r"(?=\s*(?:[,:\]})]|$|//|/\*)|\s*\n\s*[\"'“‘`]|\s+[\"“‘`])"
+_STRINGS = {
+    opening: re.compile(rf"((?:\\.|[^\\])*?){closing}{_ENDS}", re.S)
+    for opening, closing in ('""', "''", "“”", "‘’", "``")
+}
+# A character beyond 16 bits is written as two escapes.
+_HEX = "[0-9a-fA-F]"
+_ESCAPE = re.compile(
+    rf"\\u([dD][89abAB]{_HEX}{{2}})\\u([dD][c-fC-F]{_HEX}{{2}})|\\u({_HEX}{{4}})|\\(.)", re.S
+)
 _STRICT = json.JSONDecoder()
 
 
@@ -96,6 +103,13 @@ def _lenient(text: str, start: int) -> tuple[dict[str, Any], int]:
     return reader.object(0), reader.at
 
 
+def _unescaped(match: re.Match[str]) -> str:
+    high, low, code, mark = match.groups()
+    if high:
+        return bytes.fromhex(high + low).decode("utf-16-be")
+    return chr(int(code, 16)) if code else _ESCAPES.get(mark, mark)
+
+
 class _CutOffError(Exception):
     """The answer ends inside a value."""
 
@@ -122,8 +136,8 @@ class _LenientReader:
             return self.object(deep + 1)
         if mark in "[(":
             return self._list(deep + 1)
-        if mark in _CLOSING:
-            return self._string(_CLOSING[mark])
+        if mark in _STRINGS:
+            return self._string(mark)
         return self._bare()
 
     def object(self, deep: int) -> dict[str, Any]:
@@ -167,32 +181,13 @@ class _LenientReader:
         self.at += mark != "}"
         return items
 
-    def _string(self, closing: str) -> str:
+    def _string(self, opening: str) -> str:
         """Read a string; a quote inside one does not end it, as in 'O'Brien'."""
-        text, parts = self.text, []
-        i = self.at + 1
-        while i < len(text):
-            mark = text[i]
-            if mark == "\\" and i + 1 < len(text):
-                mark, i = text[i + 1], i + 2
-                if mark == "u" and (match := _HEX.match(text, i)):
-                    code, low = int(match.group(), 16), _LOW.match(text, match.end())
-                    i = match.end()
-                    # A character beyond 16 bits is written as two escapes.
-                    if 0xD800 <= code < 0xDC00 and low is not None:
-                        code = 0x10000 + ((code - 0xD800) << 10) + int(low.group(1), 16) - 0xDC00
-                        i = low.end()
-                    parts.append(chr(code))
-                else:
-                    parts.append(_ESCAPES.get(mark, mark))
-                continue
-            # A quote ends a string only where something may follow one
-            if mark == closing and _ENDS.match(text, i + 1):
-                self.at = i + 1
-                return "".join(parts)
-            parts.append(mark)
-            i += 1
-        raise _CutOffError
+        match = _STRINGS[opening].match(self.text, self.at + 1)
+        if match is None:
+            raise _CutOffError
+        self.at = match.end()
+        return _ESCAPE.sub(_unescaped, match[1])
 
     def _bare(self) -> str | bool | None:
         """Read a word without quotes; one at the very end may be cut off."""

@@ -1,1 +1,0 @@
-"""Local models: a provider that answers on this machine, through transformers."""
