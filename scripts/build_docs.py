@@ -126,7 +126,11 @@ def studies() -> str:
         facts = [
             f"- Asks: {study.question}",
             f"- Paper: {study.paper}",
-            f"- Prompts: {_asked(name):,} (`portrayal list prompts {name}`)",
+            *(
+                [f"- Prompts: {_asked(name):,} (`portrayal list prompts {name}`)"]
+                if name in registry.names("prompts")
+                else []
+            ),
             f"- Measures: {measures}",
             f"- Presets of columns: {', '.join(f'`{p}`' for p in study.fields.presets) or 'none'}",
         ]

@@ -563,5 +563,6 @@ def test_requests_are_written_for_a_batch_service_and_its_answers_are_read(
     lines = (tmp_path / "requests.jsonl").read_text(encoding="utf-8").splitlines()
     answers = [{"custom_id": json.loads(line)["custom_id"], "text": "Ann ran."} for line in lines]
     write_lines(tmp_path / "answers.jsonl", answers)
-    inside("audit", STUDY, "--texts", "answers.jsonl", "--out", "r", *QUICK, *NO_PAGE).ok()
+    command = ("audit", STUDY, "--texts", "answers.jsonl", "--out", "r", *QUICK, *NO_PAGE)
+    assert "no column names a prompt" not in inside(*command).ok().out
     _check_each_once(tmp_path / "r", 2)

@@ -348,7 +348,9 @@ def _oddities(study: Study, note: Mapping[str, Any]) -> Iterator[str]:
     """What a user may not know of a file's columns and rows, in one line each."""
     if "model" not in note["mapping"]:
         yield "no column names a model: all texts are of one, unnamed; --column model=NAME"
+    # Answers to a file of requests name their prompts in `custom_id`
     names_prompt = {"prompt", "prompt_id"} & note["mapping"].keys()
+    names_prompt |= {"custom_id"} & {*note["mapping"].values()}
     if not names_prompt and "subject_role" in study.fields.strata:
         yield "no column names a prompt: texts of the same strata are of one; --column prompt=NAME"
     if n := note.get("n_reasoned"):
