@@ -64,7 +64,6 @@ WRITERS = (
     "audit laissez-faire --sample --set draws=100 --set permutations=20 --out {run}",
     "collect laissez-faire --model server:m --base-url http://127.0.0.1:9/v1 --out {run}",
     "report {run}",
-    "report {run} --format md",
     "evidence {run}",
     "evidence {run} --out {run}/new.md",
     "compare {run} {other} --format html --out {run}/new.html",

@@ -1,15 +1,13 @@
-"""The report as Markdown and in a notebook: what the page says, escaped."""
+"""The report in a notebook: what the page says, escaped."""
 
 import html
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from portrayal.errors import OptionError
 from portrayal.records import Fixed
-from portrayal.report import Report, export_report
+from portrayal.report import Report
 from portrayal.run import Run
 
 from .conftest import estimate
@@ -24,21 +22,6 @@ def run(make_run: Callable[..., Run]) -> Run:
         for value, gender in ((3.0, "F"), (3.1, "M"), (3.2, "NB"))
     ]
     return make_run(rows)
-
-
-def test_markdown_has_the_findings_and_no_markup(run: Run, tmp_path: Path) -> None:
-    path = export_report(run, tmp_path / "out" / "r.md", "md")
-    text = path.read_text(encoding="utf-8")
-    assert text.startswith("# Laissez-faire")
-    assert text.count("holds for prompts like these; ") == 3
-    assert "## What was found" in text
-    assert "<b>" not in text
-    assert r"\<b\>x\</b\> \| \*y\*" in text
-
-
-def test_an_unknown_format_is_refused(run: Run) -> None:
-    with pytest.raises(OptionError, match="html, md"):
-        export_report(run, format="odt")
 
 
 def test_a_notebook_folds_what_the_page_folds(run: Run) -> None:

@@ -15,22 +15,20 @@ if TYPE_CHECKING:
     from portrayal.studies.checks import Row
 
 
-def report(run: RunPath, /, *, out: Path | None = None, format: str = "html") -> None:
-    """Write the report of a run again: a page, or its findings as Markdown.
+def report(run: RunPath, /, *, out: Path | None = None) -> None:
+    """Write the page of a run again; a browser prints it as PDF.
 
-    Example: portrayal report runs/laissez-faire --format md
+    Example: portrayal report runs/laissez-faire --out page.html
 
     Parameters
     ----------
     out
         File to write; default in the run.
-    format
-        html or md; a browser prints the page as PDF.
     """
-    from portrayal.report import export_report
+    from portrayal.report import write_report
     from portrayal.run import Run
 
-    show.line(f"report: {export_report(Run.open(run), out, format)}")
+    show.line(f"report: {write_report(Run.open(run), out)}")
 
 
 def replicate(

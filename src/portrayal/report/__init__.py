@@ -1,6 +1,5 @@
 """Reporting: a *report* is one HTML file that tells what a run found, and opens offline."""
 
-from portrayal.report.export import export_report
 from portrayal.report.findings import correction_lines
 from portrayal.report.first import Report, answer_lines, finding_facts, finding_lines
 from portrayal.report.page import write_report
@@ -11,7 +10,6 @@ __all__ = [
     "Report",
     "answer_lines",
     "correction_lines",
-    "export_report",
     "finding_facts",
     "finding_lines",
     "schema",
