@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 import portrayal.cli.printing as show
-from portrayal.cli.options import Despite, Level, Measure, Seed, Where
+from portrayal.cli.options import Cluster, Despite, Level, Measure, PairBy, Score, Seed, Where
 from portrayal.errors import OptionError
 from portrayal.records import LIKE_THESE, Population
+from portrayal.shown import counted
 
 if TYPE_CHECKING:
     from portrayal.comparison import Comparison
@@ -26,9 +27,9 @@ def compare(
     against: Annotated[str | None, Parameter(metavar="MODEL")] = None,
     measure: Measure = None,
     where: Where = None,
-    score: Annotated[list[str] | None, Parameter(metavar="COLUMN")] = None,
-    pair_by: Annotated[str | None, Parameter(metavar="COLUMN")] = None,
-    cluster: Annotated[str | None, Parameter(metavar="COLUMN")] = None,
+    score: Score = None,
+    pair_by: PairBy = None,
+    cluster: Cluster = None,
     margin: float | None = None,
     despite: Despite = None,
     model_alias: Annotated[list[str] | None, Parameter(metavar="NAME=NAME")] = None,
@@ -51,12 +52,6 @@ def compare(
         Compare the models of one run: model.
     against
         Model that the others are compared with; with --by model.
-    score
-        Column of numbers, or of yes and no, in tables or logs; repeatable.
-    pair_by
-        Column that names the samples of scores; by default id, doc_id or the like.
-    cluster
-        Column of samples that may depend on each other.
     margin
         Factor up to which ratios count as the same (1.25), or difference of scores (none).
     model_alias
@@ -153,44 +148,73 @@ def gate(
     *,
     against: Annotated[Path | None, Parameter(metavar="BASE")] = None,
     policy: Path | None = None,
+    score: Score = None,
+    allowed_change: float | None = None,
+    worse: Literal["either", "up", "down"] = "either",
+    passes: Literal["shown_within", "no_excess_shown"] = "shown_within",
+    pair_by: PairBy = None,
+    cluster: Cluster = None,
     format: Literal["table", "json", "markdown"] = "table",
     out: Path | None = None,
     init: Path | None = None,
 ) -> None:
-    """Judge a run by a policy: exits 0 pass, 1 fail, 3 inconclusive, 4 unreadable.
+    """Judge a run, or scores of a file: exits 0 pass, 1 fail, 3 inconclusive, 4 unreadable.
 
     Example: portrayal gate runs/new --against runs/old --policy gate.toml
 
     Parameters
     ----------
     run
-        Directory of the run that is judged.
+        Directory of the run that is judged, or file with --score.
     against
-        Run that changes are counted from.
+        Run or file that changes are counted from.
     policy
         Policy (TOML); see --init.
+    allowed_change
+        Largest change of a score that passes.
+    worse
+        Which changes of a score count: either, up or down.
+    passes
+        A score passes when shown_within what is allowed, or with no_excess_shown.
     format
         table, json or markdown.
     out
         Write there, and print one line.
     init
-        Write a commented policy, and no more.
+        Write a commented policy, and no more: of a run, that another be no worse than it.
     """
-    from portrayal.gating import FORMATS, write_example
+    from portrayal.gating import FORMATS, Policy, Rule, write_example, write_policy
     from portrayal.gating import gate as judge
     from portrayal.run import write_atomically
 
     if init is not None:
-        write_example(init)
-        show.line(f"policy: {init} (its numbers are examples: choose your own)")
+        if run is None:
+            write_example(init)
+            show.line(f"policy: {init} (its numbers are examples: choose your own)")
+        else:
+            n = write_policy(run, init)
+            show.line(f"policy: {init}, no worse than {run} in {counted(n, 'rule')}")
+            show.line(f"next: portrayal gate NEW-RUN --against {run} --policy {init}")
         return
     # Neither is required by the parser, as --init needs none
-    if run is None or policy is None:
+    if run is None or ((policy is None) == (score is None or allowed_change is None)):
         raise OptionError(
             "name a run and a policy: portrayal gate RUN --against BASE --policy gate.toml; "
-            "`portrayal gate --init gate.toml` writes one."
+            "`portrayal gate --init gate.toml` writes one. Of tables and logs, name a column: "
+            "portrayal gate FILE --against BASE --score accuracy --allowed-change 0.02."
         )
-    verdict = judge(run, against, policy)
+    rules = tuple(
+        Rule(
+            name,
+            score=name,
+            allowed_change=allowed_change,
+            worse=worse,
+            pair_by=pair_by,
+            cluster=cluster,
+        )
+        for name in score or ()
+    )
+    verdict = judge(run, against, policy or Policy(rules, passes=passes))
     text = FORMATS[format](verdict)
     if out is None:
         show.data(text)

@@ -55,6 +55,17 @@ Despite = Annotated[
     list[str] | None,
     Parameter(metavar="NAME", help="Instrument that may differ, or all; repeatable."),
 ]
+Score = Annotated[
+    list[str] | None,
+    Parameter(metavar="COLUMN", help="Numbers, or yes and no, in tables or logs; repeatable."),
+]
+PairBy = Annotated[
+    str | None,
+    Parameter(metavar="COLUMN", help="Names the samples of scores; by default id or the like."),
+]
+Cluster = Annotated[
+    str | None, Parameter(metavar="COLUMN", help="Samples of one value may depend on each other.")
+]
 Level = Annotated[float, Parameter(help="Confidence level.")]
 Seed = Annotated[int, Parameter(help="Start of every random stream.")]
 Draws = Annotated[int, Parameter(help="Replicates of the bootstrap.")]

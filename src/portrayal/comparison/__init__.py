@@ -11,6 +11,7 @@ from portrayal.comparison.compare import (
     compare,
     compare_several,
     models_of,
+    stated_of,
     study_of,
 )
 from portrayal.comparison.matching import (
@@ -50,6 +51,7 @@ __all__ = [
     "models_of",
     "rows_of",
     "side_of",
+    "stated_of",
     "study_of",
     "sums_of",
 ]

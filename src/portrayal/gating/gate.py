@@ -16,9 +16,11 @@ from portrayal.comparison import (
     Change,
     Choices,
     Key,
+    ScoreChange,
     Side,
     changes,
     check_instruments,
+    compare_scores,
     differing,
     matched,
     model_pairs,
@@ -34,8 +36,9 @@ from portrayal.records import ALL, FEW_PROMPTS, Estimate
 from portrayal.run import Run
 from portrayal.stats import holm
 from portrayal.stats.tails import normal_isf
+from portrayal.types import Tabular
 
-Given = str | Path | Run | Side
+Given = Run | Side | Tabular
 RowsOf = Callable[[Side, str], dict[Key, int]]
 
 
@@ -50,7 +53,8 @@ def gate(run: Given, against: Given | None, policy: str | Path | Policy) -> Verd
     ----------
     run, against
         Directories of runs, runs, or sides of them (`Side(run, model)`): the run that is judged,
-        and its base. The base may be None for policies of ranges alone.
+        and its base. The base may be None for policies of ranges alone. For rules of scores, two
+        tables or logs.
     policy
         A policy, or the path of its TOML file.
 
@@ -76,6 +80,8 @@ def gate(run: Given, against: Given | None, policy: str | Path | Policy) -> Verd
     ('pass', 0)
     """
     plan = policy if isinstance(policy, Policy) else read_policy(policy)
+    if plan.rules[0].score:
+        return _of_scores(run, against, plan)
     side = side_of(run)
     # Rules of ranges do not read the base, so that it need not even be a run.
     base = side_of(against) if against is not None and plan.needs_base else None
@@ -164,39 +170,25 @@ def _changes(
     """Judge the changes that a rule reads, of every model."""
     allowed = rule.allowed_change or 0.0
     choices = Choices(policy.level, max(allowed, 1.0), allowed, policy.population)
-    # Which ends of what is allowed can be passed: a change for the better may be of any size.
-    closed = (rule.worse != "up", rule.worse != "down")
     same_models = base.model == side.model
     copies = same_models and base.run.influences.equals(side.run.influences)
     for models in _pairs(rule, model_pairs(base, side)):
         index = [index_of(part, model) for part, model in zip((base, side), models, strict=True)]
         rows = [(i, j) for i, j in matched(index[0], index[1]) if rule.reads(side.run.records[j])]
         for both, change in zip(rows, changes((base, side), models, rows, choices), strict=True):
-            ends, opened = (-allowed, allowed), (-math.inf, math.inf)
-            if change.scale == "ratio":
-                ends, opened = (1.0 / allowed if allowed else 0.0, allowed), (0.0, math.inf)
-            low, high = (e if c else o for e, c, o in zip(ends, closed, opened, strict=True))
-            # p that the change lies within what is allowed, and that it does not.
-            p_beyond, p_within = None, None
+            ends, p_beyond, p_within = _tested(rule, change)
             if copies or (change.undefined is not None and change.p == 1.0):
                 # The same sums in every prompt, or of every estimate: nothing changed.
                 p_beyond, p_within = 1.0, 0.0
             elif (bounds := _bounds(rule, change, (base, side), both, policy)) is not None:
                 p_beyond, p_within = 1.0, bounds
-            elif change.p_beyond is not None and change.p_inside is not None:
-                p_beyond, p_within = p_of_ends(
-                    *(
-                        [p for p, is_closed in zip(ends_p, closed, strict=True) if is_closed]
-                        for ends_p in (change.p_inside, change.p_beyond)
-                    )
-                )
             fields = ("scale", "change", "low", "high", "n_prompts")
             judged = replace(
                 _blank(rule, side.run.records[both[1]], change.model),
                 **{name: getattr(change, name) for name in fields},
                 base=change.value_a,
                 value=change.value_b,
-                allowed=(low, high),
+                allowed=ends,
                 p_beyond=p_beyond,
                 p_within=p_within,
                 n_carriers=_carriers(side.run, both[1]),
@@ -208,6 +200,76 @@ def _changes(
             if key not in index[0] and rule.reads(side.run.records[row]):
                 blank = _blank(rule, side.run.records[row], models[1])
                 yield _untestable(rule, replace(blank, reason=f"{base.name} has no such estimate"))
+
+
+def _tested(rule: Rule, change: Change) -> tuple[tuple[float, float], float | None, float | None]:
+    """Return what is allowed, p that the change lies within it, and p that it does not.
+
+    p is None where the change has no test.
+    """
+    # Which ends of what is allowed can be passed: a change for the better may be of any size.
+    closed = (rule.worse != "up", rule.worse != "down")
+    allowed = rule.allowed_change or 0.0
+    ends, opened = (-allowed, allowed), (-math.inf, math.inf)
+    if change.scale == "ratio":
+        ends, opened = (1.0 / allowed if allowed else 0.0, allowed), (0.0, math.inf)
+    low, high = (e if c else o for e, c, o in zip(ends, closed, opened, strict=True))
+    if change.p_beyond is None or change.p_inside is None:
+        return (low, high), None, None
+    inside, beyond = (
+        [p for p, is_closed in zip(ends_p, closed, strict=True) if is_closed]
+        for ends_p in (change.p_inside, change.p_beyond)
+    )
+    return (low, high), *p_of_ends(inside, beyond)
+
+
+def _of_scores(run: Given, against: Given | None, policy: Policy) -> Verdict:
+    """Judge the scores of one table or log beside those of another."""
+    if against is None or isinstance(run, Run | Side) or isinstance(against, Run | Side):
+        raise OptionError("rules of scores judge a table or log against another (--against).")
+    checks: list[RuleCheck] = []
+    notes: list[str] = []
+    names = "", ""
+    for rule in policy.rules:
+        with rule.named():
+            comparison = compare_scores(
+                *(against, run, rule.score),
+                pair_by=rule.pair_by,
+                cluster=rule.cluster,
+                margin=rule.allowed_change,
+                level=policy.level,
+            )
+        names, row = (comparison.a, comparison.b), comparison.rows[0]
+        assert isinstance(row, ScoreChange)
+        notes += comparison.notes
+        ends, p_beyond, p_within = _tested(rule, row)
+        if row.undefined is not None and row.change == 0.0 and row.paired:
+            # Every sample has the value that it had.
+            p_beyond, p_within = 1.0, 0.0
+        fields = ("measure", "statistic", "scale", "change", "low", "high", "n_prompts")
+        check = RuleCheck(
+            rule.name,
+            strata={},
+            group={},
+            model="",
+            kind="change",
+            base=row.value_a,
+            value=row.value_b,
+            allowed=ends,
+            p_beyond=p_beyond,
+            p_within=p_within,
+            n_carriers=row.n_prompts,
+            n_texts=row.n_b,
+            reason=row.undefined if p_beyond is None else None,
+            **{name: getattr(row, name) for name in fields},
+        )
+        checks.append(_untestable(rule, check))
+    decided = decide(checks, policy)
+    return Verdict(
+        *(outcome(decided, ()), names[1], names[0], policy.level, policy.passes),
+        tuple(decided),
+        notes=tuple(dict.fromkeys(notes)),
+    )
 
 
 def _bounds(

@@ -45,7 +45,7 @@ class Rule:
     name
         What messages call it; unique in the policy.
     measure
-        Name of a registered measure; its version may be left out.
+        Name of a registered measure; its version may be left out. Empty for a rule of a score.
     group
         Patterns ("F", "*", a list of them) by attribute. A rule reads estimates of exactly these
         attributes; of any where it names none.
@@ -62,12 +62,15 @@ class Rule:
         Which changes count: "either", only "up" or only "down".
     untestable
         What an estimate does that has no value or no test: "inconclusive", or "skip" the estimate.
+    score, pair_by, cluster
+        Column of two tables or logs, in place of a measure of runs, and how its samples are paired
+        and clustered; see `portrayal.compare`.
     places
         Where in a file each key stands; errors begin with it.
     """
 
     name: str
-    measure: str
+    measure: str = ""
     group: Mapping[str, Patterns] = field(default_factory=dict)
     where: Mapping[str, Patterns] = field(default_factory=dict)
     statistic: str = "*"
@@ -75,12 +78,18 @@ class Rule:
     allowed_range: tuple[float, float] | None = None
     worse: Worse = "either"
     untestable: Untestable = "inconclusive"
+    score: str = ""
+    pair_by: str | None = None
+    cluster: str | None = None
     places: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Refuse a rule that no estimate could be judged by."""
+        if bool(self.measure) == bool(self.score) or (self.score and self.allowed_change is None):
+            raise OptionError("give a measure of runs; or a score of tables and allowed_change.")
         try:
-            object.__setattr__(self, "measure", registry.resolve("measures", self.measure))
+            if self.measure:
+                object.__setattr__(self, "measure", registry.resolve("measures", self.measure))
         except UnknownNameError as error:
             raise OptionError(f"measure {self.measure!r} is not registered: {error}") from None
         if (self.allowed_change is None) == (self.allowed_range is None):
@@ -206,6 +215,8 @@ class Policy:
         if not self.rules:
             raise OptionError("the policy has no rule; begin one with [[rule]].")
         names = [rule.name for rule in self.rules]
+        if len({bool(rule.score) for rule in self.rules}) > 1:
+            raise OptionError("rules of scores judge tables, others runs: write two policies.")
         if twice := next((name for name in names if names.count(name) > 1), None):
             raise OptionError(f"two rules are called {twice!r}; names must differ.")
         check_level(self.level)
@@ -264,7 +275,12 @@ def write_example(path: str | Path) -> None:
     OptionError
         Where a file is there already.
     """
-    if Path(path).exists():
-        raise OptionError(f"{path} is there already; name another file, or delete it first.")
+    refuse_existing(path)
     text = files("portrayal.gating").joinpath("example.toml").read_text(encoding="utf-8")
     write_atomically(Path(path), text)
+
+
+def refuse_existing(path: str | Path) -> None:
+    """Raise OptionError where a file is there already, as a policy may have been edited."""
+    if Path(path).exists():
+        raise OptionError(f"{path} is there already; name another file, or delete it first.")

@@ -102,9 +102,13 @@ class RuleCheck:
     def label(self) -> str:
         """Measure, group and place in words."""
         group = ", ".join(group_label(*item) for item in self.group.items())
-        places = strata_words(self.strata, self.group)
-        place = ", ".join([*([places] if places else []), self.model])
-        return f"{self.measure} {group} ({place})" if group else f"{self.measure} ({place})"
+        place = ", ".join(filter(None, (strata_words(self.strata, self.group), self.model)))
+        return " ".join(filter(None, (self.measure, group, place and f"({place})")))
+
+    @property
+    def title(self) -> str:
+        """The rule, and what it reads where its name does not say it."""
+        return self.rule if self.rule == self.label else f"{self.rule}: {self.label}"
 
     @property
     def found_words(self) -> str:
@@ -122,6 +126,8 @@ class RuleCheck:
         """What is allowed ("≤ ×1.2")."""
         low, high = self.allowed
         sign = "×" if self.scale == "ratio" else ""
+        if low == -math.inf and high == math.inf:
+            return "any value"  # no share lies outside 0 to 9
         # No ratio is below 0, so that a low end of 0 is none.
         floor = 0.0 if self.scale == "ratio" else -math.inf
         if low <= floor:
@@ -173,6 +179,8 @@ class Verdict:
         How groups are called.
     population
         Of the policy: prompts like these, or these prompts where that is known of an estimate.
+    notes
+        Of scores: each difference in a sentence, how samples were paired, and what was left out.
     """
 
     outcome: Outcome
@@ -184,6 +192,7 @@ class Verdict:
     limits: tuple[Limit, ...] = ()
     factors: tuple[FactorLabels, ...] = ()
     population: Population = LIKE_THESE
+    notes: tuple[str, ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -236,7 +245,8 @@ class Verdict:
         )
         against = f" against {self.against}" if self.against else ""
         words = f"{self.outcome}: {self.run}{against} ({counts or 'nothing judged'})"
-        words += f", judged for {self.population.replace('-', ' ')}"
+        if not self.notes:
+            words += f", judged for {self.population.replace('-', ' ')}"
         if self.limits:
             return f"{words}; {self.limits[0]}."
         if self.outcome in ("fail", "inconclusive") and self.needed is not None:
@@ -261,6 +271,7 @@ class Verdict:
             "needed": self.needed,
             "unreadable": self.limits,
             "checks": self.checks,
+            "notes": self.notes,
         }
 
 
@@ -271,7 +282,7 @@ def _table(verdict: Verdict) -> str:
     """Return a table for a terminal, what failed first, and the verdict below it."""
     rows = [
         (
-            *(check.status, f"{check.rule}: {check.label}", check.found_words),
+            *(check.status, check.title, check.found_words),
             *(check.allowed_words, number(check.p_beyond_all)),
         )
         for check in verdict.sorted
@@ -310,10 +321,10 @@ FORMATS: Mapping[str, Callable[[Verdict], str]] = {
 
 def _notes(verdict: Verdict) -> list[str]:
     """What makes runs unreadable, and why and what would do where a check is open."""
-    notes = [f"{limit}." for limit in verdict.limits]
+    notes = [*verdict.notes, *(f"{limit}." for limit in verdict.limits)]
     for check in verdict.sorted:
         if check.status == "inconclusive" and (check.reason or check.needed):
-            notes.append(f"{check.rule}, {check.label}: {_why(check)}.")
+            notes.append(f"{check.title}: {_why(check)}.")
     return notes
 
 
