@@ -110,7 +110,7 @@ def test_findings_are_spread_over_models(view: View) -> None:
 def test_candidates_name_model_score_and_groups(view: View) -> None:
     facts = finding_facts(view.run)
     assert all(
-        re.fullmatch(r"(plain|lean), female − male in .+: within pairs", each["sentence"])
+        re.fullmatch(r"(plain|lean), female − male in .+: between groups", each["sentence"])
         for each in facts["candidates"]  # type: ignore[union-attr]
         if each["measure"].startswith("pair_difference")
     )
