@@ -273,9 +273,10 @@ def labelling_sentence(labelling: Mapping[str, Any]) -> str:
     """Return which model labelled how many texts, as a sentence."""
     n_texts, n_llm = labelling["n_texts"], labelling["n_llm"]
     share = f"{100 * n_llm / n_texts:.0f} %" if n_texts else "none"
+    times = "once" if labelling["samples"] == 1 else f"{labelling['samples']} times"
     return (
         f"The readable texts were labelled by {labelling['model']}, {share} ({n_llm:,}), asked "
-        f"{labelling['samples']} times about each text; {labelling['n_unlabelled']:,} of "
+        f"{times} about each text; {labelling['n_unlabelled']:,} of "
         f"{n_texts:,} texts got no usable answer and are unlabelled."
     )
 
