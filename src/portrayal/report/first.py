@@ -145,7 +145,7 @@ class Report:
     def leads(self) -> tuple[str, ...]:
         """The sentences before the findings."""
         planted = (self.planted.sentence,) if self.planted else ()
-        return (*planted, *self.described, *((self.none,) if self.none else ()))
+        return (*planted, *filter(None, (" ".join(self.described), self.none)))
 
     @property
     def alike(self) -> tuple[str, ...]:
@@ -275,11 +275,10 @@ def read_line(view: View) -> str:
     if noun != "prompt":
         # Prompts of several halves, or of one source, are one independent unit
         inferred = [e for e in view.estimates if e.population != THESE and e.n_clusters]
-        units_words = (
-            clusters_of(max(inferred, key=lambda e: e.n_clusters), noun=noun)
-            if inferred
-            else units_words
-        )
+        most = max(inferred, key=lambda e: e.n_clusters, default=None)
+        units_words = units_words if most is None else clusters_of(most, noun=noun)
+    # Texts that are their own units are counted already.
+    units_words = "" if units_words.endswith((" text", " texts")) else units_words
     sides = [
         v for e in view.estimates for v in (*e.group.values(), *e.strata.values()) if MINUS in v
     ]
