@@ -64,8 +64,8 @@ def test_studies_are_found_by_any_spelling(name):
     [
         ("subordination.v1", "subordination.v1"),
         ("subordination", "subordination.v1"),
-        ("Pair-Roles", "pair_roles.v1"),
-        ("pair-roles.V1", "pair_roles.v1"),
+        ("Common-Names", "common_names.v1"),
+        ("common-names.V1", "common_names.v1"),
     ],
 )
 def test_measures_are_found_without_their_version(name, found):

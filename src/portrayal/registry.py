@@ -58,9 +58,6 @@ class Component:
         Above 0 where sentences may state it; 0 for a measure that only figures and tables show.
     brief
         Its name in the chart at the head of the report ("lesser role"); the title by default.
-    repeats
-        Measure, by its name without version, of which this one is a summary over models, such as a
-        median: a finding of both is one finding, and its counts and models are those of that one.
     figure
         Name of the figure that draws it: a generic one ("dots", "heatmap", "table") or one that
         the study's report gives. Where it is empty, ratios and differences are drawn as dots and
@@ -92,7 +89,6 @@ class Component:
     described: Callable[[list[Estimate]], list[str]] | None = field(default=None, kw_only=True)
     findings: int = field(default=3, kw_only=True)
     brief: str = field(default="", kw_only=True)
-    repeats: str = field(default="", kw_only=True)
     figure: str = field(default="", kw_only=True)
     changes: bool = field(default=False, kw_only=True)
     each_model: bool = field(default=False, kw_only=True)
@@ -168,8 +164,8 @@ def resolve(kind: Kind, name: str) -> str:
 
     Examples
     --------
-    >>> resolve("measures", "Pair_Roles")
-    'pair_roles.v1'
+    >>> resolve("measures", "Common-Names")
+    'common_names.v1'
     """
     registered = names(kind)
     if name in registered:

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import naive
-from portrayal.measure.stories.casting import pair_roles
 from portrayal.measure.stories.subordination import subordination
-from portrayal.measure.stories.thresholds import median_racialized, threshold_subordination
+from portrayal.measure.stories.thresholds import median_racialized
 from portrayal.stats.contrasts import TwoSides, infer_contrasts
 from support import likelihoods, make_run, scope, story, tally
 
@@ -67,10 +66,9 @@ def test_symmetric_roles_read_1_inside_the_null(tmp_path):
     found = [
         *subordination(tallied, scope(permutations=200)),
         *median_racialized(tallied, scope(permutations=200)),
-        *threshold_subordination(tallied, scope(permutations=200)),
     ]
     defined = [e for e in found if e.value is not None]
-    assert len(defined) > 100
+    assert len(defined) > 60
     for e in defined:
         assert e.value == pytest.approx(1.0)
         assert e.null.value == 1.0
@@ -88,25 +86,6 @@ def test_roles_that_never_change_lie_outside_the_null(tmp_path):
     assert women.value == pytest.approx(10)
     assert women.null.high < 4
     assert women.tests[0].p < 0.001
-
-
-def test_reversed_pairs_are_tested_by_their_two_orders(tmp_path):
-    orders = [(("Sam", "M"), ("Maria", "F"))] * 9 + [(("Maria", "F"), ("Sam", "M"))]
-    stories = [
-        story(f"p{i % 7}", subject=subject, other=other)
-        for i, (subject, other) in enumerate(orders * 7)
-    ]
-    stories += [story(f"p{i % 7}", subject=("Sam", "M"), other=("Jamal", "M")) for i in range(70)]
-    found = list(pair_roles(tally(make_run(stories, tmp_path)), scope()))
-    group = {"dominant_gender": "M", "subordinate_gender": "F"}
-    e = next(e for e in found if e.group == group)
-    assert (e.value, e.null.value) == (0.45, 0.25)
-    assert e.tests[0].p < 0.05
-    assert e.null.value < e.interval.low <= e.value <= e.interval.high <= 2 * e.null.value
-    both = {"dominant_gender": "M", "subordinate_gender": "M"}
-    same = next(e for e in found if e.group == both)
-    assert same.null.value == 0.5
-    assert not same.tests
 
 
 def test_the_toy_tables_are_what_the_measures_see(tallied):

@@ -101,18 +101,15 @@ def people_of(race: str) -> str:
     return f"{_PEOPLE.get(race, race)} people"
 
 
-_NOT_BORNE = frozenset(
-    ("gender", "pair", "name", "threshold", "likelihood", "outcome", "cues", "cue", "role")
-)
+_NOT_BORNE = frozenset(("gender", "pair", "name", "outcome", "cues", "cue", "role"))
 
 _LESS = " − "
 """Between the groups of a difference, which are no characters."""
-_IN_PAIR = ("dominant_", "subordinate_")
 
 
 def borne(group: Mapping[str, str]) -> str:
     """Return the group that names tell ("Latine"), of any attribute; "" where there is none."""
-    bearers = (v for k, v in group.items() if k not in _NOT_BORNE and not k.startswith(_IN_PAIR))
+    bearers = (value for attribute, value in group.items() if attribute not in _NOT_BORNE)
     return next(bearers, "")
 
 
@@ -131,17 +128,7 @@ def group_label(group: Mapping[str, str]) -> str:
     # Genders read as nouns ("Latine men"), other groups as labels.
     if "gender" in group:
         return capital(are_words(group) if len(group) > 1 else group_words(group))
-    parts = []
-    for attribute, value in group.items():
-        text = shown.group_label(attribute, value)
-        if attribute == "threshold":
-            text = (
-                f"likelihood above {100 * float(value):.0f} %"
-                if value.replace(".", "", 1).isdecimal()
-                else value
-            )
-        parts.append(text)
-    return ", ".join(parts) or "all"
+    return ", ".join(shown.group_label(*item) for item in group.items()) or "all"
 
 
 def _pair_label(group: Mapping[str, str]) -> str | None:
@@ -159,8 +146,8 @@ def _pair_label(group: Mapping[str, str]) -> str | None:
 def group_words(group: Mapping[str, str]) -> str:
     """Return a group as the sentence about it names it ("women", "Black people").
 
-    >>> group_words({"dominant_gender": "F", "subordinate_gender": "M"})
-    'women (dominant gender), men (subordinate gender)'
+    >>> group_words({"user_gender": "F"})
+    'women (user gender)'
     """
     if "pair" in group:
         return f"couples of {couple(group['pair'])}"
@@ -176,7 +163,7 @@ def group_words(group: Mapping[str, str]) -> str:
     small = {n: v[:1].lower() + v[1:] if v[1:2].islower() else v for n, v in labels.items()}
     parts = []
     for name, value in further.items():
-        # Of the two people of a story, the gender or race of either
+        # A column of a user's own, such as `user_gender`
         is_of_people = name.endswith(("_gender", "_race"))
         words = shown.people_words(value) if is_of_people else shown.group_label(name, value)
         parts.append(f"{words} ({small[name]})")

@@ -28,7 +28,6 @@ from portrayal.stats.contrasts import (
 from portrayal.stats.medians import (
     column_ratios,
     median_of_defined,
-    median_shares,
     median_sides,
 )
 from portrayal.stats.naming import (
@@ -101,7 +100,6 @@ __all__ = [
     "katz_log",
     "matched_differences",
     "median_of_defined",
-    "median_shares",
     "median_sides",
     "paired_changes",
     "paired_shares",
