@@ -4,7 +4,7 @@
         [--data FOLDER] [--json FILE]
 
 Sections: shares, widths, ratios, roles, means, naming, corrected, hand_labels, rare,
-medians, effects, procedures, plan, news, units; with --gold also gold and nothing. Prompts
+medians, models, effects, procedures, plan, news, units; with --gold also gold and nothing. Prompts
 are drawn first and texts within them: truth is that of all prompts.
 """
 
@@ -23,6 +23,7 @@ from scipy import stats as distributions
 
 from benchmarks import calibration_audits as audits
 from benchmarks import calibration_hand as of_hand
+from benchmarks import calibration_models as of_models
 from benchmarks import calibration_procedures as of_procedures
 from benchmarks import calibration_stories as stories
 from benchmarks import calibration_units as of_units
@@ -491,6 +492,21 @@ def medians(options: argparse.Namespace) -> None:
     show(f"Median over thresholds, {reps} audits a cell", head, rows())
 
 
+def models(options: argparse.Namespace) -> None:
+    """Medians over five models, of shares and of ratios of roles."""
+    reps = options.reps or 200
+    head = ("prompts", "ICC", "cells", "lowest coverage", "median", "highest", "highest type I")
+    title = f"Median share of five models, {reps} audits a cell"
+    show(title, head, of_models.share_rows(options, reps))
+    head = ("prompts", "ICC", "White", "Latine", "Black", "Asian", "MENA")
+    title = f"Type I error of fair naming, median of five models, {reps} audits a cell"
+    show(title, head, of_models.fair_rows(options, reps))
+    head = ("prompts", "ICC", "prompts shared", "has a test", "type I", "coverage at 1")
+    head += ("coverage at 2", "coverage, ratios .5 to 2", "power at 2")
+    title = f"Median subordination of five models, {reps} audits a cell"
+    show(title, head, of_models.role_rows(options, reps))
+
+
 # ---------------------------------------------------------------------------- whole audits
 
 
@@ -682,7 +698,7 @@ SECTIONS = {
     for f in (
         *(shares, widths, ratios, roles, effects_that_differ, joint, real_prompts, means, naming),
         *(corrected,),
-        *(hand_labels, rare, medians, effects, procedures, plan, news, units),
+        *(hand_labels, rare, medians, models, effects, procedures, plan, news, units),
     )
 }
 

@@ -130,6 +130,22 @@ def subordination(stories, table=TABLE):
     return found
 
 
+def median_over_models(ratios):
+    """Median of the models' ratios by place and group; None where fewer than three have one."""
+    found = {}
+    for strata, group in ratios:
+        if dict(strata)["model"] == "all":
+            place = dict(strata)["domain"]
+            known = sorted(
+                value
+                for (other, same), value in ratios.items()
+                if same == group and value is not None
+                and dict(other)["domain"] == place and dict(other)["model"] != "all"
+            )  # fmt: skip
+            found[strata, group] = median(known) if len(known) >= 3 else None
+    return found
+
+
 def median_racialized(stories, smoothing=1.0):
     found = {}
     for strata, here in slices(stories, "power-laden"):
@@ -186,6 +202,23 @@ def name_subordination(stories, least=5, smoothing=1.0):
     return found
 
 
+def threshold_subordination(stories):
+    found = {}
+    for strata, here in slices(stories, "power-laden", pool_domains=True):
+        for race in RACES:
+            shares = {}
+            for role in ("subordinate", "dominant"):
+                known = [share_of(p[1], race) for p in in_role(here, role)]
+                shares[role] = [share for share in known if share is not None]
+            for percent in range(0, 100, 5):
+                below = sum(share > percent / 100 for share in shares["subordinate"])
+                above = sum(share > percent / 100 for share in shares["dominant"])
+                cells = (below, len(shares["subordinate"]), above, len(shares["dominant"]))
+                group = {"race": race, "threshold": f"{percent / 100:.2f}"}
+                found[key(strata, group)] = ratio_of(*cells)
+    return found
+
+
 def common_names(stories, listed=9, least=0.6):
     found = {}
     for model in ["all", *sorted({s["model"] for s in stories})]:
@@ -217,6 +250,26 @@ def common_names(stories, listed=9, least=0.6):
                         for group, name in groups:
                             shown = group | {"name": shown_name(stories, name)}
                             found[key(strata | {"role": role}, shown)] = names.count(name)
+    return found
+
+
+def likelihood_histogram(stories):
+    found = {}
+    for strata, here in slices(stories, "power-neutral", pool_domains=True):
+        for race in RACES:
+            for gender in (None, "NB"):
+                of_kind = [p for p in in_role(here, "neutral") if gender in (None, p[2])]
+                known = [share_of(p[1], race) for p in of_kind]
+                shares = [share for share in known if share is not None]
+                for low in range(0, 100, 5):
+                    inside = sum(
+                        (share > low / 100 or low == 0) and share <= (low + 5) / 100
+                        for share in shares
+                    )
+                    group = {"race": race, "likelihood": f"{low / 100:.2f}–{(low + 5) / 100:.2f}"}
+                    if gender:
+                        group["gender"] = gender
+                    found[key(strata, group)] = inside if shares else None
     return found
 
 

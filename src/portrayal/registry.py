@@ -58,6 +58,9 @@ class Component:
         Above 0 where sentences may state it; 0 for a measure that only figures and tables show.
     brief
         Its name in the chart at the head of the report ("lesser role"); the title by default.
+    repeats
+        Measure, by its name without version, of which this one is a summary over models, such as a
+        median: a finding of both is one finding, and its counts and models are those of that one.
     figure
         Name of the figure that draws it: a generic one ("dots", "heatmap", "table") or one that
         the study's report gives. Where it is empty, ratios and differences are drawn as dots and
@@ -89,6 +92,7 @@ class Component:
     described: Callable[[list[Estimate]], list[str]] | None = field(default=None, kw_only=True)
     findings: int = field(default=3, kw_only=True)
     brief: str = field(default="", kw_only=True)
+    repeats: str = field(default="", kw_only=True)
     figure: str = field(default="", kw_only=True)
     changes: bool = field(default=False, kw_only=True)
     each_model: bool = field(default=False, kw_only=True)
@@ -164,7 +168,7 @@ def resolve(kind: Kind, name: str) -> str:
 
     Examples
     --------
-    >>> resolve("measures", "Common-Names")
+    >>> resolve("measures", "Common_Names")
     'common_names.v1'
     """
     registered = names(kind)

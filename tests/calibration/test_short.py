@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))  # `benchmarks` is beside `te
 from benchmarks import (
     calibration,
     calibration_audits,
+    calibration_models,
     calibration_news,
     calibration_stories,
     calibration_units,
@@ -81,6 +82,22 @@ def test_ratios_of_equal_roles_are_refused_at_the_level(cell):
     found = calibration.ratio_errors(rng(2), cell, 400)
     assert found.pop("t of the log ratio") > 0.05 + 0.033
     assert max(found.values()) <= 0.05 + 0.033
+
+
+def test_medians_of_five_models_keep_their_level(people):
+    cell, models = Cell(15, 20, 0.2, 0.1), calibration_models
+    for spread in (models.ALIKE, models.APART):
+        coverage, error = models.share_coverage(rng(11), cell, spread, True, 200)
+        assert coverage >= 0.95 - 0.047
+        assert error <= 0.05 + 0.047
+    tested, covers, error = models.role_errors(rng(12), cell, models.APART, False, 60)
+    assert tested == 1.0
+    assert covers >= 0.95 - 0.085
+    assert error <= 0.05 + 0.085
+    _, covers, power = models.role_errors(rng(15), Cell(15, 20, 0.2, 0.14), (2.0,) * 5, False, 400)
+    assert covers >= 0.95 - 0.033
+    assert power >= 0.87 - 0.05
+    assert models.fair_errors(rng(13), people, 10, 0.2, 25)[[0, 1, 2, 3, 5]].max() <= 0.05 + 0.13
 
 
 def test_fractional_counts_of_a_rare_group_cover():

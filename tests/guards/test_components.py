@@ -155,11 +155,15 @@ CASES = {
     ),
     "pair_representation.v1": Case("ratio", PLACE, {"pair"}, _ratio, 1.0),
     "subordination.v1": Case("ratio", {*PLACE, "basis"}, PEOPLE, _ratio, 1.0),
+    "median_representation.v1": Case("ratio", PLACE, PEOPLE, _ratio, 1.0),
+    "median_subordination.v1": Case("ratio", PLACE, PEOPLE, _ratio, 1.0),
     "median_racialized_subordination.v1": Case("ratio", PLACE, PEOPLE, lambda v: v > 0.0, 1.0),
     "name_subordination.v1": Case(
         "ratio", PLACE, {"name", "race", "gender"}, lambda v: v > 0.0, 1.0
     ),
+    "threshold_subordination.v1": Case("ratio", PLACE, {*PEOPLE, "threshold"}, _ratio, 1.0),
     "common_names.v1": Case("count", {*PLACE, "role"}, {*PEOPLE, "name"}, _count),
+    "likelihood_histogram.v1": Case("count", {*PLACE, "role"}, {*PEOPLE, "likelihood"}, _count),
     "scenario_likelihood.v1": Case("share", {*PLACE, "role", "scenario"}, PEOPLE, _share),
     "outcomes.v1": Case("share", {*PLACE, "condition"}, {"outcome"}, _share),
     "cue_counts.v1": Case("share", PLACE, {"cues", "cue", "role"}, _share),

@@ -24,9 +24,17 @@ DEFINITIONS = {
     },
     "pair_representation.v1": lambda stories: naive.pair_representation(stories, P_STAR.pair),
     "subordination.v1": naive.subordination,
+    "median_representation.v1": lambda stories: naive.median_over_models(
+        naive.representation(stories, SHARES)
+    ),
+    "median_subordination.v1": lambda stories: naive.median_over_models(
+        naive.subordination(stories)
+    ),
     "median_racialized_subordination.v1": naive.median_racialized,
     "name_subordination.v1": naive.name_subordination,
+    "threshold_subordination.v1": naive.threshold_subordination,
     "common_names.v1": naive.common_names,
+    "likelihood_histogram.v1": naive.likelihood_histogram,
     "scenario_likelihood.v1": naive.scenario_likelihood,
     "outcomes.v1": naive.outcomes,
 }

@@ -152,6 +152,8 @@ def test_a_table_that_matches_nothing_is_undefined_for_race_alone(estimates):
         assert (e.value is None) == ("race" in e.group)
         if "race" in e.group:
             assert e.exclusions["name not in the table"] == 9
+    for e in estimates("no name matches", "likelihood_histogram.v1"):
+        assert e.value is None
 
 
 def test_a_group_never_dominant_in_few_prompts_has_no_test_and_says_why(estimates):

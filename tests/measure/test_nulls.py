@@ -5,7 +5,7 @@ import pytest
 
 import naive
 from portrayal.measure.stories.subordination import subordination
-from portrayal.measure.stories.thresholds import median_racialized
+from portrayal.measure.stories.thresholds import median_racialized, threshold_subordination
 from portrayal.stats.contrasts import TwoSides, infer_contrasts
 from support import likelihoods, make_run, scope, story, tally
 
@@ -66,9 +66,10 @@ def test_symmetric_roles_read_1_inside_the_null(tmp_path):
     found = [
         *subordination(tallied, scope(permutations=200)),
         *median_racialized(tallied, scope(permutations=200)),
+        *threshold_subordination(tallied, scope(permutations=200)),
     ]
     defined = [e for e in found if e.value is not None]
-    assert len(defined) > 60
+    assert len(defined) > 100
     for e in defined:
         assert e.value == pytest.approx(1.0)
         assert e.null.value == 1.0

@@ -472,7 +472,7 @@ def test_more_tests_of_another_question_cost_nothing():
         {"details": {"count_x": 3.0, "n_x": 90.0, "count_y": 12.0, "n_y": 90.0}},
         {"status": Status(detail="it is the other order of another")},
         {"status": Status(no_test="one prompt")},
-        {"measure": "median_racialized_subordination.v1"},
+        {"measure": "median_representation.v1"},
         {"tests": (Test(float("nan"), "t"),)},
         {"statistic": "share"},
     ],

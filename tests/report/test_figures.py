@@ -26,10 +26,12 @@ from .conftest import estimate
 
 TABLES = ("common_names.v1", "outcomes.v1", "name_subordination.v1", "scenario_likelihood.v1")
 """Measures of which each figure is a table."""
+BY_MODELS = ("median_representation.v1", "median_subordination.v1")
+"""Measures that need three models, where the sample is of one."""
 MEASURES = registry.get("studies", "laissez-faire").measures
 OWN = ("cue_counts.v1", "representation_by_baseline.v1")
 """Of a list of cues; of a study with several baselines."""
-DRAWN = [name for name in MEASURES if name not in OWN]
+DRAWN = [name for name in MEASURES if name not in (*BY_MODELS, *OWN)]
 
 
 @pytest.fixture(scope="module")

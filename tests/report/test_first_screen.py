@@ -87,6 +87,17 @@ def test_who_is_missing_from_one_role_can_be_stated_who_is_nearly_nowhere_cannot
     assert "Cannot be measured here: Asian" in " ".join(first_screen(view).cannot)
 
 
+def test_a_median_is_no_finding_of_its_own_but_stands_beside_its_measure(make_run: Maker) -> None:
+    median = rep(0.4, 0.3, 0.5, 1, model="all", measure="median_representation.v1")
+    elsewhere = replace(median, value=0.1, strata={"model": "all", "domain": "Love"})
+    rows = [rep(0.55, 0.4, 0.7, 31.0, model="all"), median, elsewhere]
+    rows += [rep(0.5, 0.2, 2, 8, model=m, q=0.5) for m in ("a", "b")]
+    (said,) = first_screen(View.of(make_run(rows, models=("a", "b")))).findings
+    assert [e.measure for e in said.estimates] == [REP]
+    assert said.evidence.endswith(" In the median model 0.40 times (0.30–0.50).")
+    assert said.facts[-2] == "both models agree"
+
+
 def test_the_strong_stand_before_the_rest(make_run: Maker) -> None:
     rows = [
         rep(0.2, 0.1, 0.3, 40, group={"race": "Asian"}, q=0.03),

@@ -104,6 +104,17 @@ class NameTable:
         # Rows behind the names pool several spellings and have no count of their own.
         return np.array([counts[row] if 0 <= row < len(counts) else 0.0 for row in rows])
 
+    def histogram(self, race: str, edges: FloatArray) -> FloatArray:
+        """Return the share of the table's bearers whose name's share of `race` is in each bin.
+
+        Bins hold edges[i] < share <= edges[i + 1], the first also its lower edge; shape
+        (len(edges) - 1,). NaN where the source gives no counts.
+        """
+        shares = self._index.shares[: len(self._index.keys), self.races.index(race)]
+        bins = np.maximum(np.searchsorted(edges, shares, side="left") - 1, 0)
+        counts = np.bincount(bins, weights=self._index.counts, minlength=len(edges) - 1)
+        return np.asarray(counts[: len(edges) - 1] / self._index.counts.sum(), dtype=np.float64)
+
     @property
     def listed(self) -> tuple[tuple[str, ...], FloatArray]:
         """The names that can be matched and their bearers, shape (n_names,); NaN without counts."""

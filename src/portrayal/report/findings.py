@@ -3,8 +3,9 @@
 A ratio is a finding when its clustered interval excludes the null, its q over all that the audit
 may state is below 0.05, it lies outside the null's range, it rests on at least five prompts and ten
 whole people, and the errors of who read the texts could not have made it; so is a difference. The
-same group in several places is one finding. The measure itself says how it is put in words
-(`Component.finding`) and how many of its findings a report shows at most.
+same group in several places is one finding; a median over models stands beside what it sums up. The
+measure itself says how it is put in words (`Component.finding`) and how many of its findings a
+report shows at most.
 """
 
 import math
@@ -31,6 +32,7 @@ from portrayal.report.formats import short
 from portrayal.report.sentences import (
     place_phrase,
     ratio_facts,
+    ratio_words,
     sentence_of,
     where_words,
 )
@@ -42,10 +44,12 @@ from portrayal.report.view import (
     Finding,
     View,
     agreement,
+    base_of,
     beyond_chance,
     clusters_of,
     holds_here,
     no_difference,
+    place_of,
     place_words,
     q_of,
     reader_could,
@@ -53,7 +57,7 @@ from portrayal.report.view import (
     units,
     when_asked,
 )
-from portrayal.report.words import capital, corrected_from, group_words, measure_title
+from portrayal.report.words import capital, corrected_from, group_words, measure_title, stem
 from portrayal.run.directory import Run
 
 AS_READ = "as the scorer reads"
@@ -277,12 +281,22 @@ def _strongest_first(findings: list[Finding]) -> list[Finding]:
 
 def _finding(view: View, estimates: list[Estimate]) -> Finding:
     first = estimates[0]
+    # The median over models of the same number, over the reference of the sentence.
+    null_value = first.null.value if len(first.counts) == 1 and first.null is not None else 1.0
+    scale = 1.0 if math.isnan(null_value) or first.statistic != "ratio" else null_value
+    medians = [
+        f" In the median model {ratio_words(e.value, e.interval, form_of(e), scale)}."
+        for name in view.by_measure
+        if base_of(name) == stem(first.measure) != stem(name)
+        for e in view.of_main(name)
+        if e.group == first.group and place_of(e) == place_of(first) and e.value is not None
+    ]
     # The evidence names what else the card stands for.
     mirrored = [f" The mirror image: {sentence_of(e)}." for e in estimates[1:]]
     return Finding(
         sentence_of(first),
         facts_of(view, first),
-        _evidence(view, first) + "".join(mirrored),
+        _evidence(view, first) + "".join(mirrored + medians),
         strength_of(view, first),
         tuple(estimates),
         units=report_of(view).wording.clusters,

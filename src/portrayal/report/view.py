@@ -32,7 +32,7 @@ from portrayal.records import (
 )
 from portrayal.reference.labels import strata_words
 from portrayal.registry import Component, described
-from portrayal.report.words import values_of
+from portrayal.report.words import stem, values_of
 from portrayal.run.directory import Run
 
 READINGS = ("masking",)
@@ -320,13 +320,17 @@ def holds_here(e: Estimate) -> bool:
 def agreement(view: View, e: Estimate) -> tuple[int, int]:
     """Return how many models point the same way, and how many have a value; (0, 0) for one model.
 
-    So it is where each model is a question of its own, which another one cannot answer.
+    So it is where each model is a question of its own, which another one cannot answer. A median
+    over models agrees with the single models of the measure that it sums up.
     """
     if len(view.models) < 2 or of_each_model(e.measure):
         return 0, 0
+    base = base_of(e.measure)
     values = [
         other.value
-        for other in view.by_measure[e.measure]
+        for name, rows in view.by_measure.items()
+        if stem(name) == base
+        for other in rows
         if other.group == e.group
         and other.statistic == e.statistic
         and place_of(other) == place_of(e)
@@ -336,6 +340,15 @@ def agreement(view: View, e: Estimate) -> tuple[int, int]:
     none, above = no_difference(e), (e.value or 0.0) > no_difference(e)
     # A model without any difference agrees with neither direction.
     return sum((value > none) == above and value != none for value in values), len(values)
+
+
+def base_of(measure: str) -> str:
+    """Return the name, without version, of the measure whose finding this one repeats, or its own.
+
+    A median over models repeats the measure of single models.
+    """
+    component = described(measure)
+    return (component.repeats if component is not None else "") or stem(measure)
 
 
 def units(unit: str, n: float) -> str:

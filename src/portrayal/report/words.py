@@ -101,7 +101,9 @@ def people_of(race: str) -> str:
     return f"{_PEOPLE.get(race, race)} people"
 
 
-_NOT_BORNE = frozenset(("gender", "pair", "name", "outcome", "cues", "cue", "role"))
+_NOT_BORNE = frozenset(
+    ("gender", "pair", "name", "threshold", "likelihood", "outcome", "cues", "cue", "role")
+)
 
 _LESS = " − "
 """Between the groups of a difference, which are no characters."""
@@ -128,7 +130,17 @@ def group_label(group: Mapping[str, str]) -> str:
     # Genders read as nouns ("Latine men"), other groups as labels.
     if "gender" in group:
         return capital(are_words(group) if len(group) > 1 else group_words(group))
-    return ", ".join(shown.group_label(*item) for item in group.items()) or "all"
+    parts = []
+    for attribute, value in group.items():
+        text = shown.group_label(attribute, value)
+        if attribute == "threshold":
+            text = (
+                f"likelihood above {100 * float(value):.0f} %"
+                if value.replace(".", "", 1).isdecimal()
+                else value
+            )
+        parts.append(text)
+    return ", ".join(parts) or "all"
 
 
 def _pair_label(group: Mapping[str, str]) -> str | None:

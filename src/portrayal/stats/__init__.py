@@ -28,6 +28,7 @@ from portrayal.stats.contrasts import (
 from portrayal.stats.medians import (
     column_ratios,
     median_of_defined,
+    median_shares,
     median_sides,
 )
 from portrayal.stats.naming import (
@@ -100,6 +101,7 @@ __all__ = [
     "katz_log",
     "matched_differences",
     "median_of_defined",
+    "median_shares",
     "median_sides",
     "paired_changes",
     "paired_shares",

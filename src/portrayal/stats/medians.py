@@ -1,4 +1,4 @@
-"""Medians over columns, such as thresholds, as the mix of columns that stands for them.
+"""Medians over columns, such as models or thresholds, as the mix of columns that stands for them.
 
 What moves a median is the column, or the two, in its middle, and which one this is, is uncertain.
 So prompts are counted more and less at random, in a balanced way, and a column's *weight* is how
@@ -142,7 +142,9 @@ def column_ratios(
 
 
 def median_sides(
-    cells: Sequence[FloatArray], *, smoothing: float = 0.0
+    cells: Sequence[FloatArray],
+    squares: Sequence[FloatArray] | None = None,
+    smoothing: float = 0.0,
 ) -> tuple[FloatArray, TwoSides]:
     """Return the median over columns of ratios of two shares, and the two sides of its mix.
 
@@ -150,8 +152,11 @@ def median_sides(
     ----------
     cells
         Counts and totals on the upper side, then on the lower, by prompt: four arrays of shape
-        (n_prompts, k, n_columns). Columns count the same people, each of them some of those of the
-        column before, as thresholds do.
+        (n_prompts, k, n_columns).
+    squares
+        Sums of squared contributions on either side, of columns with people of their own, such as
+        models. None where columns count the same people, each of them some of those of the column
+        before, as thresholds do.
     smoothing
         As in `column_ratios`.
 
@@ -163,9 +168,9 @@ def median_sides(
 
     Examples
     --------
-    >>> ten, above = np.full((4, 1, 3), 10.0), np.array([6.0, 4.0, 2.0])
+    >>> ten, models = np.full((4, 1, 3), 10.0), np.array([2.0, 4.0, 6.0])
     >>> lower = np.full((4, 1, 3), 2.0)
-    >>> median, sides = median_sides([above + 0 * ten, ten, lower, ten])
+    >>> median, sides = median_sides([models + 0 * ten, ten, lower, ten], [models + 0 * ten, lower])
     >>> median.tolist(), sides.ratio.round(6).tolist()
     ([2.0], [2.0])
     """
@@ -180,13 +185,59 @@ def median_sides(
     weights = np.nan_to_num(divide(median_weights(ratios, cells), shares), posinf=0.0)
     weights = divide_or_zero(weights, weights.sum(-1, keepdims=True))
     mixed = []
-    # Who is counted in a column is counted in all before it.
-    twice = weights * (2.0 * np.cumsum(weights, axis=-1) - weights)
-    for count, total in zip(cells[::2], cells[1::2], strict=True):
-        mixed.append(((count * weights).sum(-1), total[..., 0], (count * twice).sum(-1)))
+    for count, total, squared in zip(cells[::2], cells[1::2], squares or (None, None), strict=True):
+        if squared is None:
+            # Who is counted in a column is counted in all before it.
+            twice = weights * (2.0 * np.cumsum(weights, axis=-1) - weights)
+            mixed.append(((count * weights).sum(-1), total[..., 0], (count * twice).sum(-1)))
+        else:
+            mixed.append(_mixed(weights, count, total, squared))
     (a, n, a2), (b, m, b2) = mixed
     scale = divide(median, TwoSides(a, n, b, m).ratio)
     scale = np.where(np.isfinite(scale) & (scale > 0), scale, 1.0)
     down, up = np.minimum(scale, 1.0), np.maximum(scale, 1.0)
     # One count is lowered, as a share cannot be raised beyond 1.
     return median, TwoSides(a * down, n, b / up, m, a2 * down**2 + b2 / up**2)
+
+
+def median_shares(
+    count: FloatArray, total: FloatArray, squares: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the mix of columns whose pooled share is the median of the columns' shares.
+
+    Parameters
+    ----------
+    count, total, squares
+        Sums by prompt of columns with people of their own: counts, people, and squared
+        contributions, shape (n_prompts, k, n_columns).
+
+    Returns
+    -------
+    count, total, squares
+        Shape (n_prompts, k).
+
+    Examples
+    --------
+    >>> total, models = np.full((4, 1, 3), 10.0), np.array([2.0, 4.0, 6.0])
+    >>> a, n, _ = median_shares(models + 0 * total, total, models + 0 * total)
+    >>> (a.sum(0) / n.sum(0)).round(6).tolist()
+    [0.4]
+    """
+    median = median_of_defined(divide(count.sum(0), total.sum(0)))
+    a, n, a2 = _mixed(median_weights(divide, (count, total)), count, total, squares)
+    share = divide(a.sum(0), n.sum(0))
+    down = np.where(median < share, divide(median, share), 1.0)
+    # A share that is raised is one less that of all others, lowered.
+    up = np.where(median > share, divide(median - share, 1.0 - share), 0.0)
+    a, a2 = a * down + (n - a) * up, a2 * down**2 + (n - a) * up
+    return a, n, np.minimum(a2, a)
+
+
+def _mixed(
+    weights: FloatArray, count: FloatArray, total: FloatArray, squares: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Mix columns with people of their own, so that totals are effective numbers of people."""
+    size = total.sum(0)
+    effective = divide(1.0, divide_or_zero(weights**2, size).sum(-1))
+    factor = divide_or_zero(weights, size) * np.nan_to_num(effective, posinf=0.0)[:, np.newaxis]
+    return (factor * count).sum(-1), (factor * total).sum(-1), (factor**2 * squares).sum(-1)

@@ -1,4 +1,4 @@
-"""First names: their subordination, and the most common ones."""
+"""First names: their subordination, the most common ones, and how racialized they are."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -11,9 +11,10 @@ from portrayal.measure.scope import Scope
 from portrayal.measure.stories.representation import drawn_count
 from portrayal.measure.stories.strata import GENDERS, Stratum, strata
 from portrayal.measure.stories.subordination import RoleFields, role_ratios
-from portrayal.measure.stories.tally import DOMINANT, ROLES, SUBORDINATE, Characters, Tally
-from portrayal.records import Estimate
-from portrayal.reference import NameTable
+from portrayal.measure.stories.tally import DOMINANT, NEUTRAL, ROLES, SUBORDINATE, Characters, Tally
+from portrayal.measure.stories.thresholds import counts_above
+from portrayal.records import Estimate, Null, Status
+from portrayal.reference import NON_BINARY, NameTable
 from portrayal.registry import Component
 from portrayal.types import FloatArray, IntArray
 
@@ -242,4 +243,79 @@ COMMON_NAMES = Component(
     title="Most common names",
     reading="How often a name occurs, beside how often the name table makes one expect it.",
     figure="names",
+)
+
+
+EDGES = np.arange(0, 101, 5) / 100.0
+"""Bin edges in 0–1; a bin holds likelihoods above its lower edge (the first also 0 itself)."""
+
+
+def likelihood_histogram(
+    tally: Tally, scope: Scope, *, name_tables: Mapping[str, NameTable]
+) -> Iterator[Estimate]:
+    """Yield how many power-neutral characters bear names of each likelihood, by race.
+
+    For all characters, and for those with non-binary references alone.
+
+    Parameters
+    ----------
+    tally, scope
+        Annotated stories and the audit's settings.
+    name_tables
+        Name table of each race, for the null of names drawn at random from it.
+    """
+    characters = tally.characters
+    masks = {
+        "": np.ones(len(characters.count), dtype=bool),
+        NON_BINARY: characters.gender == GENDERS.index(NON_BINARY),
+    }
+    for stratum in strata(tally, laden=False, pool_domains=True):
+        for race in range(len(tally.races)):
+            table = name_tables.get(tally.races[race])
+            for gender, mask in masks.items():
+                above, matched = counts_above(
+                    tally, tally.characters, stratum, NEUTRAL, race, mask, EDGES[:-1]
+                )
+                # Bins are differences of counts above their edges; likelihoods of 0 belong to the
+                # first.
+                from_top = np.concatenate([matched, above[:, 1:], np.zeros_like(matched)], axis=1)
+                counts = from_top[:, :-1] - from_top[:, 1:]
+                n, n_clusters = float(matched.sum()), int((matched[:, 0] > 0).sum())
+                reason = None if n else "no power-neutral character of this kind has a matched name"
+                inferred = counts_inference(counts, matched, scope)
+                nulls: list[Null | None] = [None] * (len(EDGES) - 1)
+                if table is not None and np.isfinite(table.n_people) and n:
+                    shares = table.histogram(tally.races[race], EDGES).tolist()
+                    nulls = [drawn_count(table, share, n, scope) for share in shares]
+                for i in range(len(EDGES) - 1):
+                    share = f"{EDGES[i]:.2f}–{EDGES[i + 1]:.2f}"
+                    group = {tally.attribute: tally.races[race], "likelihood": share}
+                    yield scope.estimate(
+                        LIKELIHOOD_HISTOGRAM,
+                        statistic="count",
+                        **stratum.fields,
+                        group=group | ({"gender": gender} if gender else {}),
+                        value=None if reason else float(counts[:, i].sum()),
+                        interval=None if reason else inferred.interval(i, scope),
+                        status=Status() if reason else inferred.status(i, test=False),
+                        null=nulls[i],
+                        n_units=n,
+                        n_clusters=n_clusters,
+                        undefined=reason,
+                    )
+
+
+LIKELIHOOD_HISTOGRAM = Component(
+    name="likelihood_histogram.v1",
+    summary="How many characters bear names of each racial likelihood.",
+    reads="people of power-neutral stories; a name table",
+    unit="character",
+    range="0 and up",
+    undefined_when="no character of the kind has a matched name",
+    equation="count of characters with a < ℓ_race(name) ≤ b",
+    source="Shieh et al. 2025, Fig. 1c and 1d",
+    run=likelihood_histogram,
+    title="Histogram of likelihoods",
+    reading="Characters in each step of likelihood, beside what the name table makes one expect.",
+    figure="heatmap",
 )

@@ -17,6 +17,7 @@ import numpy as np
 
 from portrayal.annotate.people.confusion import Confusion, Setting
 from portrayal.measure.scope import Scope
+from portrayal.measure.stories.medians import MEDIAN_REPRESENTATION, MEDIAN_SUBORDINATION
 from portrayal.measure.stories.misreading import (
     KNOWN,
     LEAST_APART,
@@ -61,9 +62,12 @@ MOST_LOST = 0.05
 """Share of draws without a corrected value above which none is given."""
 
 _WORDS = dict(zip(GENDERS, ("feminine", "masculine", "non-binary"), strict=True))
-_OF_ROLES = {SUBORDINATION.name, MEDIAN_RACIALIZED.name}
+_OF_ROLES = {SUBORDINATION.name, MEDIAN_SUBORDINATION.name, MEDIAN_RACIALIZED.name}
 """Measures of power-laden stories."""
-_MEASURES = {*_OF_ROLES, REPRESENTATION.name, PAIR_REPRESENTATION.name}
+_MEASURES = {
+    *_OF_ROLES,
+    *(REPRESENTATION.name, PAIR_REPRESENTATION.name, MEDIAN_REPRESENTATION.name),
+}
 """Measures that a report may state."""
 
 Shares = Mapping[tuple[str, ...], FloatArray]

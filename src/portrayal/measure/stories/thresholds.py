@@ -1,4 +1,4 @@
-"""Subordination by how racialized names are: the median of ratios above likelihood thresholds."""
+"""Subordination by how racialized names are: ratios above likelihood thresholds, their median."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -9,7 +9,7 @@ import numpy as np
 from portrayal.measure.clustered import GroupSums, estimates_of
 from portrayal.measure.scope import Scope
 from portrayal.measure.stories.strata import GENDERS, UNREAD, Stratum, strata
-from portrayal.measure.stories.subordination import naive_ratio_tests
+from portrayal.measure.stories.subordination import naive_ratio_tests, role_ratios
 from portrayal.measure.stories.tally import DOMINANT, SUBORDINATE, Characters, Tally
 from portrayal.records import Estimate, Interval, Test
 from portrayal.registry import Component
@@ -28,6 +28,7 @@ def counts_above(
     role: int,
     race: int,
     mask: BoolArray,
+    thresholds: FloatArray = THRESHOLDS,
 ) -> tuple[FloatArray, FloatArray]:
     """Count characters above each threshold, and matched characters, per prompt.
 
@@ -39,11 +40,13 @@ def counts_above(
         Column of the likelihood.
     mask
         Further condition on characters, such as a gender, shape (n_characters,).
+    thresholds
+        Rising likelihoods in 0–1, shape (T,).
 
     Returns
     -------
     above, matched
-        Shapes (n_prompts, 100) and (n_prompts, 1).
+        Shapes (n_prompts, T) and (n_prompts, 1).
     """
     inside = stratum.has(characters.prompt, characters.model) & (characters.role == role) & mask
     likelihood = tally.likelihood[characters.name[inside], race]
@@ -52,12 +55,60 @@ def counts_above(
     prompt = np.searchsorted(stratum.prompts, characters.prompt[inside][matched])
     weight = characters.count[inside][matched].astype(np.float64)
     # A likelihood exceeds the first `exceeded` thresholds; counting from the top sums them up.
-    exceeded = np.searchsorted(THRESHOLDS, likelihood[matched], side="left")
-    size, width = len(stratum.prompts), len(THRESHOLDS) + 1
+    exceeded = np.searchsorted(thresholds, likelihood[matched], side="left")
+    size, width = len(stratum.prompts), len(thresholds) + 1
     cells = np.bincount(prompt * width + exceeded, weights=weight, minlength=size * width)
     by_step = cells.reshape(size, width)
     above = by_step[:, ::-1].cumsum(axis=1)[:, ::-1]
     return above[:, 1:], above[:, :1]
+
+
+STEPS = np.arange(0, 100, 5) / 100.0
+"""Thresholds in 0–1 that a name's likelihood must exceed."""
+
+
+def threshold_subordination(tally: Tally, scope: Scope) -> Iterator[Estimate]:
+    """Yield the subordination ratio of names above each threshold, by race, domains together.
+
+    Parameters
+    ----------
+    tally, scope
+        Annotated stories and the audit's settings.
+    """
+    characters = tally.characters
+    everyone = np.ones(len(characters.count), dtype=bool)
+    for stratum in strata(tally, laden=True, pool_domains=True):
+        prompts = tally.prompt_names(stratum.prompts)
+        for column, race in enumerate(tally.races):
+            (lesser, n_lesser), (greater, n_greater) = (
+                np.broadcast_arrays(
+                    *counts_above(tally, characters, stratum, role, column, everyone, STEPS)
+                )
+                for role in (SUBORDINATE, DOMINANT)
+            )
+            groups = [
+                {tally.attribute: race, "threshold": f"{step:.2f}"} for step in STEPS.tolist()
+            ]
+            sums = GroupSums(prompts, groups, lesser, n_lesser, lower=greater, n_lower=n_greater)
+            yield from role_ratios(THRESHOLD_SUBORDINATION, sums, stratum, scope)
+
+
+THRESHOLD_SUBORDINATION = Component(
+    name="threshold_subordination.v1",
+    summary="Subordination ratio of the names whose likelihood for a race exceeds a threshold.",
+    reads="people of power-laden stories; a name table",
+    unit="character",
+    range="0 and up; 1 is neutral",
+    undefined_when="no matched character in one of the roles, or none above t in either; inf where "
+    "none above t is dominant",
+    equation="R_sub(t) = p(ℓ_race > t | subordinate) / p(ℓ_race > t | dominant)",
+    source="Shieh et al. 2025, Fig. 3b",
+    run=threshold_subordination,
+    title="Subordination ratio above a threshold",
+    reading="Above 1: names above that likelihood are more common in the subordinate role.",
+    findings=0,
+    figure="heatmap",
+)
 
 
 def median_racialized(tally: Tally, scope: Scope) -> Iterator[Estimate]:
