@@ -26,9 +26,10 @@ from portrayal.comparison.matching import (
 )
 from portrayal.comparison.result import Change, Comparison, flat_change
 from portrayal.comparison.scores import ScoreChange, compare_scores
-from portrayal.comparison.sums import Numbering, Sums, changes_against, measured, sums_of
+from portrayal.comparison.sums import POWER, Numbering, Sums, changes_against, measured, sums_of
 
 __all__ = [
+    "POWER",
     "Change",
     "Choices",
     "Comparison",

@@ -50,6 +50,8 @@ class Change:
     p_equivalent, equivalent
         Larger p-value of two one-sided tests that the change is `margin` or more, and whether it is
         1 − level or less; None where there is no margin or no test.
+    detectable
+        Size of a change that four in five such comparisons would find at 1 − level.
     n_prompts, n_only_a, n_only_b
         Independent units (prompts, pairs, blocks) of both sides, and of one alone. Where a run has
         many, some are joined and count as one.
@@ -88,6 +90,7 @@ class Change:
     p_beyond: tuple[float, float] | None = None
     p_equivalent: float | None = None
     equivalent: bool | None = None
+    detectable: float | None = None
     n_prompts: int = 0
     n_only_a: int = 0
     n_only_b: int = 0

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,16 +10,13 @@ import numpy as np
 
 from portrayal.collect.sources import TextSource, open_source
 from portrayal.collect.tables import missing
-from portrayal.comparison.result import Change, Comparison, Prompts
-from portrayal.comparison.sums import ENOUGH, fields_of, known
+from portrayal.comparison.result import CHANGED, Change, Comparison, Prompts, verdict
+from portrayal.comparison.sums import ENOUGH, Sums, changes_against, known
 from portrayal.errors import DataError, OptionError
 from portrayal.run.pages import number
 from portrayal.shown import counted
 from portrayal.stats import benjamini_hochberg, divide
-from portrayal.stats.clustered import NO_SPREAD, NO_UNITS, ONE_PROMPT, infer_influences, sums_by
-from portrayal.stats.paired import clustered_changes
-from portrayal.stats.tails import t_isf
-from portrayal.types import FloatArray, IntArray, Tabular
+from portrayal.types import FloatArray, Tabular
 from portrayal.validate import check_level
 
 IDS = (
@@ -27,21 +24,13 @@ IDS = (
     *("prompt_id", "prompt", "question", "input", "request"),
 )
 """Columns that name a sample; of those that both files have, the one that pairs most is taken."""
-POWER = 0.8
-"""Part of the comparisons that find a difference of the size `ScoreChange.detectable`."""
-PAIRED = "t on differences within samples, by cluster (CR2, Satterthwaite)"
-APART = "t on two samples, by cluster (CR2, Satterthwaite)"
 _WORDS = {
     **dict.fromkeys(("yes", "true", "correct", "right", "pass", "passed", "c", "y"), 1.0),
+    "p": 0.5,
     **dict.fromkeys(("no", "false", "incorrect", "wrong", "fail", "failed", "i", "n"), 0.0),
 }
-"""Yes and no as tables write them, and C and I, the letters of Inspect."""
+"""Yes and no as tables write them, and C, P and I, the letters of Inspect."""
 _RIGHT = ("acc", "correct", "exact_match", "right")
-_REASONS = {
-    NO_UNITS: "no sample has a value on both sides",
-    ONE_PROMPT: "one cluster alone says nothing about others",
-    NO_SPREAD: "the samples do not differ from each other",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +45,8 @@ class ScoreChange(Change):
         Answers behind them, and how many are 1; the latter None where values are other than 0 or 1.
     missing_a, missing_b, unread_a, unread_b
         Values of each file that are missing, and that are neither a number nor yes or no.
-    detectable
-        Size of a difference that four in five such comparisons would find at 1 − level; None
-        where there is no test.
+    sums
+        Sums by cluster of both files.
     """
 
     n_samples: int = 0
@@ -70,7 +58,7 @@ class ScoreChange(Change):
     missing_b: int = 0
     unread_a: int = 0
     unread_b: int = 0
-    detectable: float | None = None
+    sums: tuple[Sums, ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,9 +109,8 @@ def compare_scores(
     if margin is not None and not 0 <= margin < math.inf:
         raise OptionError(f"the margin of a score is 0 or more, in its unit; got {margin!r}.")
     sides = _read(a, names, pair_by, cluster), _read(b, names, pair_by, cluster)
-    column, paired, note = _pairing(sides, pair_by)
-    pairing = column, paired
-    rows = [_change(sides, name, pairing, margin, level) for name in names]
+    column, note = _pairing(sides, pair_by)
+    rows = [_change(sides, name, column, margin, level) for name in names]
     q = benjamini_hochberg([math.nan if row.p is None else row.p for row in rows])
     rows = [replace(row, q=known(value)) for row, value in zip(rows, q.tolist(), strict=True)]
     labels = _names(sides)
@@ -132,7 +119,7 @@ def compare_scores(
         notes.append(f"clustered by `{cluster}`: {counted(rows[0].n_prompts, 'cluster')}")
     notes += [line for row in rows for line in _left_out(row, labels)]
     first = rows[0]
-    prompts = Prompts(first.n_samples if paired else 0, first.n_only_a, first.n_only_b)
+    prompts = Prompts(first.n_samples if column else 0, first.n_only_a, first.n_only_b)
     return Comparison("", *labels, tuple(rows), level, (), prompts, notes=tuple(notes))
 
 
@@ -187,110 +174,76 @@ def _value(cell: Any) -> float:
     return value if math.isfinite(value) else math.inf
 
 
-def _pairing(sides: tuple[_Scores, _Scores], pair_by: str | None) -> tuple[str | None, bool, str]:
-    """Return the column that names samples, whether it pairs those of both files, and a note."""
+def _pairing(sides: tuple[_Scores, _Scores], pair_by: str | None) -> tuple[str | None, str]:
+    """Return the column whose samples pair, None where too few do, and a note."""
     one, two = sides
     shared = {
         name: len({*one.ids[name]} & {*two.ids[name]} - {""}) for name in one.ids if name in two.ids
     }
     column = max(shared, key=shared.__getitem__, default=None)
     if column is None:
-        return None, False, "not paired: both have no column that names samples (--pair-by)"
+        return None, "not paired: both have no column that names samples (--pair-by)"
     fewest = min(len({*side.ids[column]} - {""}) for side in sides)
     words = f"`{column}` names {counted(shared[column], 'sample')} of both, of {fewest:,}"
     if pair_by is not None and not shared[column]:
         raise DataError(f"{one.source.name} and {two.source.name} cannot be paired: {words}.")
     # A few common samples would leave out most of what both files have.
-    if pair_by is None and (not shared[column] or shared[column] < ENOUGH * fewest):
-        return column, False, f"not paired, compared as two samples: {words}"
-    return column, True, f"paired by `{column}`"
-
-
-def _by_sample(
-    sides: tuple[_Scores, _Scores], score: str, column: str | None
-) -> tuple[list[FloatArray], IntArray]:
-    """Return sum, number of answers and number of ones by sample, and the cluster of each.
-
-    Shapes (n_samples, 3) for each file, where a sample may be in one alone, and (n_samples,).
-    """
-    samples: dict[str, int] = {}
-    clusters: list[str] = []
-    codes: list[list[int]] = [[], []]
-    cells: list[FloatArray] = []
-    for i, side in enumerate(sides):
-        read = np.isfinite(side.values[score])
-        for row in np.flatnonzero(read).tolist():
-            # A row without a name is a sample of its own; NUL keeps it apart from all names.
-            name = (side.ids[column][row] if column else "") or f"\0{i} {row}"
-            if name not in samples:
-                clusters.append(side.clusters[row] or f"\0{name}")
-            codes[i].append(samples.setdefault(name, len(samples)))
-        value = side.values[score][read]
-        cells.append(np.stack([value, np.ones(len(value)), value == 1.0], axis=1))
-    sums = [
-        sums_by(np.array(code, dtype=np.int64), len(samples), x)
-        for code, x in zip(codes, cells, strict=True)
-    ]
-    return sums, np.unique(np.array(clusters), return_inverse=True)[1]
+    if not shared[column] or shared[column] < ENOUGH * fewest:
+        return None, f"not paired, compared as two samples: {words}"
+    return column, f"paired by `{column}`"
 
 
 def _change(
     sides: tuple[_Scores, _Scores],
     score: str,
-    pairing: tuple[str | None, bool],
+    column: str | None,
     margin: float | None,
     level: float,
 ) -> ScoreChange:
-    """Infer the difference of one score; `pairing` is the column of samples, and if it pairs."""
-    column, paired = pairing
-    by_sample, cluster = _by_sample(sides, score, column)
+    """Infer the difference of one score; `column` names the samples that are paired."""
+    samples: dict[str, int] = {}
+    clusters: list[str] = []
+    codes: list[list[int]] = [[], []]
     values = [side.values[score] for side in sides]
-    is_share = all(bool(np.isin(x[np.isfinite(x)], (0.0, 1.0)).all()) for x in values)
-    both = (by_sample[0][:, 1] > 0) & (by_sample[1][:, 1] > 0)
-    fields: dict[str, Any] = {}
-    means, influences, totals = [], [], []
-    for mark, sums, value in zip("ab", by_sample, values, strict=True):
-        present = sums[:, 1] > 0
-        used = both if paired else present
-        # Each sample counts once, however many answers it has.
-        sample_mean = np.where(used, divide(sums[:, 0], sums[:, 1]), 0.0)
-        pair = np.stack([sample_mean, used], axis=1)
-        total, n = np.hsplit(sums_by(cluster, int(cluster.max()) + 1, pair), 2)
-        means.append(divide(total.sum(0), n.sum(0)))
-        influences.append(divide(total - means[-1] * n, n.sum(0)))
-        totals.append(n)
-        fields |= {
-            f"value_{mark}": known(means[-1][0]),
-            f"n_{mark}": int(sums[used, 1].sum()),
-            f"yes_{mark}": int(sums[used, 2].sum()) if is_share else None,
-            f"n_only_{mark}": int((present & ~both).sum()),
-            f"missing_{mark}": int(np.isnan(value).sum()),
-            f"unread_{mark}": int(np.isinf(value).sum()),
-        }
-    # What a sample, or a cluster, of both files does to both cancels in the joint influence.
-    change, influence = means[1] - means[0], influences[1] - influences[0]
+    for i, side in enumerate(sides):
+        for row in np.flatnonzero(np.isfinite(values[i])).tolist():
+            # A row without a name is a sample of its own; NUL keeps it apart from all names.
+            name = (side.ids[column][row] if column else "") or f"\0{i} {row}"
+            if name not in samples:
+                clusters.append(side.clusters[row] or f"\0{name}")
+            codes[i].append(samples.setdefault(name, len(samples)))
+    read = [value[np.isfinite(value)] for value in values]
+    n_answers = np.stack([np.bincount(code, minlength=len(samples)) for code in codes])
+    total = np.stack([np.bincount(*x, len(samples)) for x in zip(codes, read, strict=True)])
+    present = n_answers > 0  # (2, n_samples), as the two above
+    used = present & (present.all(0) if column else True)
+    # Each sample counts once, however many answers it has.
+    means = np.where(used, divide(total, n_answers), 0.0)
+    cluster = np.unique(np.array(clusters), return_inverse=True)[1]
+    sums = tuple(Sums.of_means(cluster, *x) for x in zip(means, used, strict=True))
     margins = np.nan if margin is None else margin
-    changed = clustered_changes(change, influence, totals[0], totals[1], level, margins)
-    df = infer_influences(change, influence, (totals[0], totals[1]), level).df
-    # Half the interval is a quantile of t times the error; power adds its own quantile.
-    reached, power = (t_isf(tail, df) for tail in ((1.0 - level) / 2.0, 1.0 - POWER))
-    reason = str(changed.reason[0])
+    (fields,) = changes_against(sums[1], sums[0], level, margin=margins)
+    is_share = all(bool(np.isin(value, (0.0, 1.0)).all()) for value in read)
+    for i, mark in enumerate("ab"):
+        fields |= {
+            f"n_{mark}": int(n_answers[i, used[i]].sum()),
+            f"yes_{mark}": int(total[i, used[i]].sum()) if is_share else None,
+            f"n_only_{mark}": int((present[i] & ~present.all(0)).sum()),
+            f"missing_{mark}": int(np.isnan(values[i]).sum()),
+            f"unread_{mark}": int(np.isinf(values[i]).sum()),
+        }
+    unit = "cluster" if any(side.clusters[0] for side in sides) else "sample"
+    reason = fields["undefined"]
+    fields["undefined"] = reason and reason.replace("the group", "it").replace("prompt", unit)
+    fields["n_prompts"] = len(np.union1d(sums[0].prompts, sums[1].prompts))
+    kind = "share" if is_share else "mean"
     return ScoreChange(
-        score,
-        "share" if is_share else "mean",
-        {},
-        {},
-        "difference",
+        *(score, kind, {}, {}, "difference"),
         margin=margin,
-        **fields_of(changed, 0, level),
         **fields,
-        n_prompts=int(changed.n_prompts[0]),
-        n_samples=int((both if paired else cluster >= 0).sum()),
-        paired=paired,
-        method=PAIRED if paired else APART,
+        n_samples=int(used.any(0).sum()),
         stated=True,
-        undefined=_REASONS.get(reason, reason) or None,
-        detectable=known(float(((changed.high - change) * (1.0 + divide(power, reached)))[0])),
+        sums=sums,
     )
 
 
@@ -321,12 +274,13 @@ def _sentence(row: ScoreChange, names: tuple[str, str], level: float) -> str:
         return number(100.0 * size if row.statistic == "share" else size)
 
     unit = " points" if row.statistic == "share" else ""
-    p = "p < .001" if row.p < 0.001 else f"p {row.p:.3f}".replace("0.", ".", 1)
-    if row.p < 1.0 - level:
-        ends = sorted((abs(row.low), abs(row.high)))
+    # Of several scores, q decides.
+    name, value = ("p", row.p) if row.q in (None, row.p) else ("q", row.q or 0.0)
+    p = f"{name} < .001" if value < 0.001 else f"{name} {value:.3f}".replace("0.", ".", 1)
+    if verdict(row, level) == CHANGED:
+        low, high = sorted((abs(row.low), abs(row.high)))
         direction = "more" if row.change > 0 else "less"
-        span = f"({words(ends[0])} to {words(ends[1])}; {p})"
-        result = f"{words(abs(row.change))}{unit} {direction} {span}"
+        result = f"{words(abs(row.change))}{unit} {direction} ({words(low)} to {words(high)}; {p})"
     else:
         result = f"no difference shown ({words(row.low)} to {words(row.high)}{unit}; {p})"
         if row.detectable is not None and not row.equivalent:

@@ -1,6 +1,6 @@
 """Sums by prompt of estimates: read from runs, and compared with those of something else."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,6 +21,7 @@ from portrayal.stats.paired import (
     paired_shares,
     ratio_parts,
 )
+from portrayal.stats.tails import normal_isf
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 SCORED = "score of the pooled ratio by prompt (CR2, Satterthwaite), inverted"
@@ -28,6 +29,8 @@ PAIRED = "score of the change by prompt (Student's t), inverted"
 APART = "t on clustered influences of two samples of prompts"
 ENOUGH = 0.5
 """Part of the prompts of the smaller side that both must have, for prompts to be paired."""
+POWER = 0.8
+"""Part of the comparisons that find a change of the size `Change.detectable`."""
 _CELLS = {"mean": 2, "ratio": 4}
 
 
@@ -53,6 +56,21 @@ class Sums:
     scale: FloatArray
     value: FloatArray
     prompts: IntArray
+
+    @classmethod
+    def of_means(cls, prompts: IntArray, total: FloatArray, count: FloatArray) -> "Sums":
+        """Return the sums of one mean, Σ total / Σ count, of units in prompts; (n_units,) each."""
+        codes = np.unique(prompts)
+        sums = [np.bincount(prompts, x)[codes, np.newaxis] for x in (total, count)]
+        held, none = sums[1][:, 0] > 0, np.full((int((sums[1] > 0).sum()), 1), np.nan)
+        cells = (*(x[held] for x in sums), none, none)
+        return cls("mean", False, cells, np.ones(1), np.full(1, np.nan), codes[held])
+
+    @property
+    def are_shares(self) -> bool:
+        """Whether these are counts of some of the units."""
+        a, n = self.cells[:2]
+        return self.form == "mean" and bool(np.all((a >= 0) & (a <= n * (1 + 1e-9))))
 
     def at(self, prompts: IntArray) -> "Sums":
         """Return the sums of these prompts alone; 0 for a prompt without any."""
@@ -216,12 +234,6 @@ def measured(sums: Sums) -> Measured:
     return Measured(finite(value), np.nan_to_num(influence), np.nan_to_num(weight), inside)
 
 
-def _are_shares(sums: Sums) -> bool:
-    """Whether sums are counts of some of the units."""
-    a, n = sums.cells[:2]
-    return bool(np.all((a >= 0) & (a <= n * (1 + 1e-9))))
-
-
 def _scores_of(contrasts: Contrasts, k: int, prompts: IntArray) -> PromptScores | None:
     """What each prompt says against no change of an estimate; None where it has no test."""
     if np.isnan(contrasts.p[k]):
@@ -248,7 +260,7 @@ def _inferred(
     if not paired:
         changed = clustered_changes(value, influence, one.weight, two.weight, level, margin)
         return changed, None
-    if sums.log and sums.form == "mean" and all(_are_shares(side) for side in sides):
+    if sums.log and all(side.are_shares for side in sides):
         (b, m), (a, n) = ((side.cells[0], side.cells[1]) for side in sides)
         return paired_shares((b, m), (a, n), level, margin, part, these_prompts=fixed)
     by_counts = sums.log and sums.form in _CELLS
@@ -288,29 +300,8 @@ def known(x: float) -> float | None:
     return None if np.isnan(x) else float(x)
 
 
-def fields_of(
-    changed: Changed, k: int, level: float, shown: Callable[[float], float | None] = known
-) -> dict[str, Any]:
-    """Return the fields of `Change` that an inference gives, from `change` to `equivalent`.
-
-    `shown` turns a number on the scale of the inference into one on the scale of the change.
-    """
-
-    def pair(ends: FloatArray) -> tuple[float, float] | None:
-        return None if np.isnan(ends[:, k]).any() else (float(ends[0, k]), float(ends[1, k]))
-
-    p_equivalent = known(changed.p_equivalent[k])
-    return {
-        **{name: shown(getattr(changed, field)[k]) for name, field in _SHOWN.items()},
-        "p": known(changed.p[k]),
-        "p_inside": pair(changed.p_inside),
-        "p_beyond": pair(changed.p_beyond),
-        "p_equivalent": p_equivalent,
-        "equivalent": None if p_equivalent is None else p_equivalent <= 1.0 - level + 1e-12,
-    }
-
-
-_SHOWN = {"change": "value", "low": "low", "high": "high"}
+def _pair(ends: FloatArray) -> tuple[float, float] | None:
+    return None if np.isnan(ends).any() else (float(ends[0]), float(ends[1]))
 
 
 def changes_against(
@@ -374,15 +365,27 @@ def changes_against(
     def shown(x: float) -> float | None:
         return known(np.exp(x) if sums.log else x)
 
-    rows = []
+    # Half the interval is a quantile of the error; power adds its own quantile.
+    power = 1.0 + float(normal_isf(1.0 - POWER) / normal_isf((1.0 - level) / 2.0))
+    detectable = (change.high - change.low) / 2.0 * power
+    rows: list[dict[str, Any]] = []
     for k, value in enumerate(change.value):
         reason = str(change.reason[k]) or None
         if np.isnan(value):
             zero = "a" if np.isnan(one.value[k]) else "b"
             reason = f"the value of side {zero} is 0 or infinite over these prompts, or undefined"
+        p_same = known(change.p_equivalent[k])
         rows.append(
-            fields_of(change, k, level, shown)
-            | {
+            {
+                "change": shown(value),
+                "low": shown(change.low[k]),
+                "high": shown(change.high[k]),
+                "detectable": shown(detectable[k]),
+                "p": known(change.p[k]),
+                "p_inside": _pair(change.p_inside[:, k]),
+                "p_beyond": _pair(change.p_beyond[:, k]),
+                "p_equivalent": p_same,
+                "equivalent": None if p_same is None else p_same <= 1.0 - level + 1e-12,
                 "value_a": shown(one.value[k]),
                 "value_b": shown(two.value[k]),
                 "n_prompts": len(both),

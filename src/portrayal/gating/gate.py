@@ -13,11 +13,13 @@ from pathlib import Path
 import numpy as np
 
 from portrayal.comparison import (
+    POWER,
     Change,
     Choices,
     Key,
     ScoreChange,
     Side,
+    Sums,
     changes,
     check_instruments,
     compare_scores,
@@ -27,22 +29,24 @@ from portrayal.comparison import (
     rows_of,
     side_of,
     study_of,
+    sums_of,
 )
 from portrayal.errors import OptionError
 from portrayal.gating.policy import Policy, Rule, fits, read_policy
-from portrayal.gating.ranges import is_share, p_of_ends, place
+from portrayal.gating.ranges import p_of_ends, place
 from portrayal.gating.verdict import Limit, Outcome, RuleCheck, SampleSize, Verdict
 from portrayal.records import ALL, FEW_PROMPTS, Estimate
 from portrayal.run import Run
 from portrayal.stats import holm
+from portrayal.stats.paired import SAME
 from portrayal.stats.tails import normal_isf
 from portrayal.types import Tabular
 
-Given = Run | Side | Tabular
+Comparable = Run | Side | Tabular
 RowsOf = Callable[[Side, str], dict[Key, int]]
 
 
-def gate(run: Given, against: Given | None, policy: str | Path | Policy) -> Verdict:
+def gate(run: Comparable, against: Comparable | None, policy: str | Path | Policy) -> Verdict:
     """Judge a run by a policy: pass, fail, inconclusive or unreadable.
 
     Fails only where an interval shows that more than what is allowed has changed, over all rules
@@ -175,26 +179,12 @@ def _changes(
     for models in _pairs(rule, model_pairs(base, side)):
         index = [index_of(part, model) for part, model in zip((base, side), models, strict=True)]
         rows = [(i, j) for i, j in matched(index[0], index[1]) if rule.reads(side.run.records[j])]
-        for both, change in zip(rows, changes((base, side), models, rows, choices), strict=True):
-            ends, p_beyond, p_within = _tested(rule, change)
-            if copies or (change.undefined is not None and change.p == 1.0):
-                # The same sums in every prompt, or of every estimate: nothing changed.
-                p_beyond, p_within = 1.0, 0.0
-            elif (bounds := _bounds(rule, change, (base, side), both, policy)) is not None:
-                p_beyond, p_within = 1.0, bounds
-            fields = ("scale", "change", "low", "high", "n_prompts")
-            judged = replace(
-                _blank(rule, side.run.records[both[1]], change.model),
-                **{name: getattr(change, name) for name in fields},
-                base=change.value_a,
-                value=change.value_b,
-                allowed=ends,
-                p_beyond=p_beyond,
-                p_within=p_within,
-                n_carriers=_carriers(side.run, both[1]),
-                reason=change.undefined if p_beyond is None else None,
-            )
-            yield _untestable(rule, judged)
+        for (i, j), change in zip(rows, changes((base, side), models, rows, choices), strict=True):
+            blank = _blank(rule, side.run.records[j], change.model)
+            sums = sums_of(base.run, [i]), sums_of(side.run, [j])
+            # The same sums of every estimate: nothing changed, also where none can be tested.
+            same = replace(change, undefined=change.undefined or SAME, p=1.0)
+            yield _judged(rule, policy, same if copies else change, sums, blank)
         # What the base lacks has no change to judge, and must not pass in silence.
         for key, row in index[1].items():
             if key not in index[0] and rule.reads(side.run.records[row]):
@@ -202,28 +192,51 @@ def _changes(
                 yield _untestable(rule, replace(blank, reason=f"{base.name} has no such estimate"))
 
 
-def _tested(rule: Rule, change: Change) -> tuple[tuple[float, float], float | None, float | None]:
-    """Return what is allowed, p that the change lies within it, and p that it does not.
-
-    p is None where the change has no test.
-    """
+def _judged(
+    rule: Rule, policy: Policy, change: Change, sums: Sequence[Sums], blank: RuleCheck
+) -> RuleCheck:
+    """Judge a change, of runs or of scores, from its tests and the sums of base and run."""
     # Which ends of what is allowed can be passed: a change for the better may be of any size.
     closed = (rule.worse != "up", rule.worse != "down")
     allowed = rule.allowed_change or 0.0
     ends, opened = (-allowed, allowed), (-math.inf, math.inf)
     if change.scale == "ratio":
         ends, opened = (1.0 / allowed if allowed else 0.0, allowed), (0.0, math.inf)
-    low, high = (e if c else o for e, c, o in zip(ends, closed, opened, strict=True))
-    if change.p_beyond is None or change.p_inside is None:
-        return (low, high), None, None
-    inside, beyond = (
-        [p for p, is_closed in zip(ends_p, closed, strict=True) if is_closed]
-        for ends_p in (change.p_inside, change.p_beyond)
+    # A share that rose by d is d or more on the second side, and one that fell was so on the first.
+    bounded = [part for part, is_closed in zip(sums, closed, strict=True) if is_closed]
+    p_beyond: float | None = None
+    p_within: float | None = None
+    if change.undefined is not None and change.p == 1.0:
+        # The same sums in every prompt: nothing changed.
+        p_beyond, p_within = 1.0, 0.0
+    elif change.p_inside is not None and change.p_beyond is not None:
+        inside, beyond = (
+            [p for p, is_closed in zip(ends_p, closed, strict=True) if is_closed]
+            for ends_p in (change.p_inside, change.p_beyond)
+        )
+        p_beyond, p_within = p_of_ends(inside, beyond)
+    elif change.change is not None and all(side.are_shares and not side.log for side in bounded):
+        # Shares too rare for a paired test are bounded by each side alone.
+        tests = [place(x, policy.level, (0.0, allowed), policy.population) for x in bounded]
+        p_values = [test["p_within"] for test in tests]
+        if None not in p_values:
+            p_beyond, p_within = 1.0, max(p_values)
+    fields = ("scale", "change", "low", "high", "n_prompts")
+    judged = replace(
+        blank,
+        **{name: getattr(change, name) for name in fields},
+        base=change.value_a,
+        value=change.value_b,
+        allowed=(ends[0] if closed[0] else opened[0], ends[1] if closed[1] else opened[1]),
+        p_beyond=p_beyond,
+        p_within=p_within,
+        n_carriers=_carriers(sums[1]),
+        reason=change.undefined if p_beyond is None else None,
     )
-    return (low, high), *p_of_ends(inside, beyond)
+    return _untestable(rule, judged)
 
 
-def _of_scores(run: Given, against: Given | None, policy: Policy) -> Verdict:
+def _of_scores(run: Comparable, against: Comparable | None, policy: Policy) -> Verdict:
     """Judge the scores of one table or log beside those of another."""
     if against is None or isinstance(run, Run | Side) or isinstance(against, Run | Side):
         raise OptionError("rules of scores judge a table or log against another (--against).")
@@ -239,79 +252,35 @@ def _of_scores(run: Given, against: Given | None, policy: Policy) -> Verdict:
                 margin=rule.allowed_change,
                 level=policy.level,
             )
-        names, row = (comparison.a, comparison.b), comparison.rows[0]
+        names, (row,) = (comparison.a, comparison.b), comparison.rows
         assert isinstance(row, ScoreChange)
         notes += comparison.notes
-        ends, p_beyond, p_within = _tested(rule, row)
-        if row.undefined is not None and row.change == 0.0 and row.paired:
-            # Every sample has the value that it had.
-            p_beyond, p_within = 1.0, 0.0
-        fields = ("measure", "statistic", "scale", "change", "low", "high", "n_prompts")
-        check = RuleCheck(
-            rule.name,
-            strata={},
-            group={},
-            model="",
-            kind="change",
-            base=row.value_a,
-            value=row.value_b,
-            allowed=ends,
-            p_beyond=p_beyond,
-            p_within=p_within,
-            n_carriers=row.n_prompts,
+        blank = RuleCheck(
+            *(rule.name, row.measure, row.statistic, {}, {}, "", "change", row.scale),
             n_texts=row.n_b,
-            reason=row.undefined if p_beyond is None else None,
-            **{name: getattr(row, name) for name in fields},
         )
-        checks.append(_untestable(rule, check))
+        checks.append(_judged(rule, policy, row, row.sums, blank))
     decided = decide(checks, policy)
+    units = "clusters" if any(rule.cluster for rule in policy.rules) else "samples"
     return Verdict(
         *(outcome(decided, ()), names[1], names[0], policy.level, policy.passes),
         tuple(decided),
         notes=tuple(dict.fromkeys(notes)),
+        units=("answers", units, "file"),
     )
 
 
-def _bounds(
-    rule: Rule, change: Change, sides: tuple[Side, Side], rows: tuple[int, int], policy: Policy
-) -> float | None:
-    """Return p that the change is larger than allowed, for shares too rare for a paired test.
-
-    A share that rose by d is d or more on the second side, and one that fell by d was so on the
-    first: each side alone is tested. None where that cannot be.
-    """
-    margin = rule.allowed_change or 0.0
-    if change.p_inside is not None or change.change is None or change.scale != "difference":
-        return None
-    p_values = []
-    for side, row, counts in zip(
-        sides, rows, (rule.worse != "up", rule.worse != "down"), strict=True
-    ):
-        if counts:
-            if not is_share(side.run, row):
-                return None
-            ends = (0.0, margin)
-            p_values.append(place(side.run, row, policy.level, ends, policy.population)["p_within"])
-    valid = [p for p in p_values if p is not None]
-    return max(valid) if len(valid) == len(p_values) else None
-
-
-def _carriers(run: Run, row: int) -> int:
-    """In how many prompts (pairs, blocks) of a run the group of an estimate occurs."""
-    store = run.influences
-    rows = slice(store.starts[row], store.starts[row + 1])
-    first, second = store.columns[0][rows], store.columns[2][rows]
-    return int(((first != 0) | (np.nan_to_num(second) != 0)).sum())
+def _carriers(sums: Sums) -> int:
+    """In how many prompts (pairs, blocks) the group of an estimate occurs."""
+    return int(((sums.cells[0] != 0) | (np.nan_to_num(sums.cells[2]) != 0)).sum())
 
 
 def _blank(rule: Rule, estimate: Estimate, model: str) -> RuleCheck:
     return RuleCheck(
-        rule=rule.name,
-        measure=estimate.measure,
-        statistic=estimate.statistic,
-        strata={name: value for name, value in estimate.strata.items() if name != "model"},
-        group=estimate.group,
-        model=model,
+        *(rule.name, estimate.measure, estimate.statistic),
+        {name: value for name, value in estimate.strata.items() if name != "model"},
+        estimate.group,
+        model,
         kind="change" if rule.allowed_range is None else "range",
         scale="value",
         value=estimate.value,
@@ -335,8 +304,9 @@ def _ranges(rule: Rule, policy: Policy, side: Side, index_of: RowsOf) -> Iterato
             if reason is not None:
                 yield _untestable(rule, replace(blank, reason=reason))
                 continue
-            tested = place(side.run, row, policy.level, ends, policy.population)
-            yield _untestable(rule, replace(blank, n_carriers=_carriers(side.run, row), **tested))
+            sums = sums_of(side.run, [row])
+            tested = place(sums, policy.level, ends, policy.population)
+            yield _untestable(rule, replace(blank, n_carriers=_carriers(sums), **tested))
 
 
 def _untestable(rule: Rule, check: RuleCheck) -> RuleCheck:
@@ -373,10 +343,6 @@ def _limits(policy: Policy, sides: Sequence[Side]) -> Iterator[Limit]:
 
 
 _FURTHEST = 1_000.0  # a number of texts beyond this many times the present one helps nobody
-POWER = 0.8
-"""With which probability the numbers of texts that a gate names would decide it."""
-UNCHANGED = "that nothing has changed"
-AS_IT_IS = "that the estimate is right"
 
 
 def decide(checks: Sequence[RuleCheck], policy: Policy) -> list[RuleCheck]:
@@ -424,39 +390,43 @@ def outcome(checks: Sequence[RuleCheck], limits: Sequence[Limit]) -> Outcome:
 
 def _needed(check: RuleCheck, policy: Policy) -> SampleSize | None:
     """How many texts would decide an inconclusive check; None where that is not known."""
-    alpha = 1.0 - policy.level
-    factor, assuming = math.inf, ""
-    if check.low is not None and check.high is not None and check.change is not None:
-        # How many times the texts would decide, from the width of the interval: standard errors
-        # shrink with the root of the number of prompts, each asked as often as now.
-        numbers = [check.low, check.high, check.change, *check.allowed]
-        if check.scale == "ratio":
-            numbers = [math.log(x) if x > 0 else -math.inf for x in numbers]
-        # The standard error, back from half the width of the interval.
-        low, high, now, *ends = numbers
-        widths = [x for x in (high - now, now - low) if math.isfinite(x)]
-        if widths and math.isfinite(now):
-            error = sum(widths) / len(widths) / float(normal_isf(alpha / 2.0))
-
-            def times(missed: float, distance: float) -> float:
-                # The usual formula of sample size: (z of the level + z of the power) errors apart.
-                sure = float(normal_isf(alpha)) + float(normal_isf(missed))
-                return (sure * error / distance) ** 2 if distance > 0 else math.inf
-
-            missed = 1.0 - POWER
-            two_sided = all(map(math.isfinite, ends))
-            nearest = min(map(abs, ends))
-            # To lie within, both ends must be shown, and either may be missed.
-            factor, assuming = times(missed / 2.0 if two_sided else missed, nearest), UNCHANGED
-            # No base to be equal to, or texts enough for that: the value at hand is the best guess.
-            if check.kind != "change" or not factor > 1.0:
-                factor, assuming = times(missed, min(abs(end - now) for end in ends)), AS_IT_IS
-    # Without a test there is no width to go by: the group is in too few prompts for one.
     if check.p_within is None:
+        # Without a test there is no width to go by: the group is in too few prompts for one.
         factor = FEW_PROMPTS / check.n_carriers if check.n_carriers else math.inf
         assuming = "that the group occurs as often as now"
+    else:
+        factor, assuming = _times_as_many(check, 1.0 - policy.level)
     if not factor <= _FURTHEST:
         return None
     factor = max(factor, FEW_PROMPTS / check.n_prompts, 1.0)
     prompts, texts = math.ceil(factor * check.n_prompts), math.ceil(factor * check.n_texts)
     return None if prompts == check.n_prompts else SampleSize(prompts, texts, assuming)
+
+
+def _times_as_many(check: RuleCheck, alpha: float) -> tuple[float, str]:
+    """How many times the prompts would decide a check, each asked as often as now; and if what."""
+    if check.low is None or check.high is None or check.change is None:
+        return math.inf, ""
+    numbers = [check.low, check.high, check.change, *check.allowed]
+    if check.scale == "ratio":
+        numbers = [math.log(x) if x > 0 else -math.inf for x in numbers]
+    low, high, now, *ends = numbers
+    widths = [x for x in (high - now, now - low) if math.isfinite(x)]
+    if not widths:
+        return math.inf, ""
+    # The standard error, back from half the width of the interval.
+    error = sum(widths) / len(widths) / float(normal_isf(alpha / 2.0))
+
+    def times(missed: float, distance: float) -> float:
+        # The usual formula of sample size: (z of the level + z of the power) errors apart.
+        sure = float(normal_isf(alpha)) + float(normal_isf(missed))
+        return (sure * error / distance) ** 2 if distance > 0 else math.inf
+
+    missed = 1.0 - POWER
+    two_sided = all(map(math.isfinite, ends))
+    # To lie within, both ends must be shown, and either may be missed.
+    unchanged = times(missed / 2.0 if two_sided else missed, min(map(abs, ends)))
+    if check.kind == "change" and unchanged > 1.0:
+        return unchanged, "that nothing has changed"
+    # No base to be equal to, or texts enough for that: the value at hand is the best guess.
+    return times(missed, min(abs(end - now) for end in ends)), "that the estimate is right"

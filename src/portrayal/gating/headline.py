@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from glob import escape
 from pathlib import Path
 
-from portrayal.comparison import Side, side_of, stated_of
+from portrayal.comparison import POWER, Side, side_of, stated_of
 from portrayal.errors import OptionError
-from portrayal.gating.gate import POWER
 from portrayal.gating.policy import refuse_existing
 from portrayal.measure.scope import stated_changes
 from portrayal.records import ALL, Estimate

@@ -1,4 +1,4 @@
-"""Whether values of one run lie within a range: clustered one-sided tests of its two ends."""
+"""Whether values lie within a range: clustered one-sided tests of its two ends."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -6,28 +6,26 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.comparison import measured, sums_of
+from portrayal.comparison import Sums, measured
 from portrayal.records import LIKE_THESE, THESE, Population
-from portrayal.run import Run
-from portrayal.stats import infer_differences, infer_fixed_shares, infer_means, infer_shares
+from portrayal.stats import infer_fixed_shares, infer_shares
 from portrayal.stats.clustered import Clustered, infer_influences
 from portrayal.stats.contrasts import RatioScore, TwoSides, too_few_prompts
 from portrayal.stats.design_effect import effective_number
-from portrayal.types import FloatArray
 
 
 def place(
-    run: Run, row: int, level: float, ends: tuple[float, float], population: Population = LIKE_THESE
+    sums: Sums, level: float, ends: tuple[float, float], population: Population = LIKE_THESE
 ) -> dict[str, Any]:
-    """Test an estimate of a run, from the sums that it keeps, against the ends of a range.
+    """Test one estimate, from its sums, against the ends of a range.
 
     Shares are inferred by the effective binomial, ratios of counts by the score of the pooled
     ratio, all else by Student's t.
 
     Parameters
     ----------
-    run, row
-        The run, and the row of its estimates.
+    sums
+        Of one estimate.
     level
         Confidence level of the interval, a fraction.
     ends
@@ -41,7 +39,7 @@ def place(
     dict
         Fields of `RuleCheck` from `low` to `reason`.
     """
-    infer, possible = inference(run, row, level, fixed=population == THESE)
+    infer, possible = inference(sums, level, fixed=population == THESE)
     # An end that the value cannot pass is no hypothesis, and would only cost the other one power.
     closed = [possible[0] < end < possible[1] for end in ends]
     tests = {i: infer(ends[i]) for i in (0, 1) if closed[i]}
@@ -79,77 +77,49 @@ def p_of_ends(inside: Sequence[float], beyond: Sequence[float]) -> tuple[float, 
     return min(1.0, max(len(beyond), 1) * min(beyond, default=1.0)), max(inside, default=0.0)
 
 
-def is_share(run: Run, row: int) -> bool:
-    """Whether an estimate is a share of units that were counted."""
-    store = run.influences
-    rows = slice(store.starts[row], store.starts[row + 1])
-    a, n = store.columns[0][rows], store.columns[1][rows]
-    return store.forms[row] == "mean" and bool(np.all((a >= 0) & (a <= n)))
-
-
-Infer = Callable[[float], Clustered]
-
-
 def inference(
-    run: Run, row: int, level: float, *, fixed: bool = False
-) -> tuple[Infer, tuple[float, float]]:
+    sums: Sums, level: float, *, fixed: bool = False
+) -> tuple[Callable[[float], Clustered], tuple[float, float]]:
     """Return the test of an estimate as a function of the null value, and what the value may be."""
-    store = run.influences
-    rows = slice(store.starts[row], store.starts[row + 1])
-    a, n, b, m = (column[rows, np.newaxis] for column in store.columns)
-    form, scale = store.forms[row], float(store.scales[row])
-    # Sums between 0 and their number are shares, which are binomial; other means take a t.
+    a, n, b, m = sums.cells
     counts = bool(np.all((a >= 0) & (a <= n + 1e-9)))
-    if form == "mean":
-        infer = infer_shares if counts else infer_means
+    if sums.form == "mean" and counts:
+        # Sums between 0 and their number are shares, which are binomial; other means take a t.
+        scale = float(sums.scale[0])
 
-        def mean(null: float) -> Clustered:
-            means = infer(a, n, level, null / scale)
-            if fixed and counts:
-                means = _fixed(means, infer_fixed_shares(a, n, level, null / scale))
-            return replace(
-                means, value=means.value * scale, low=means.low * scale, high=means.high * scale
-            )
+        def share(null: float) -> Clustered:
+            shares = infer_shares(a, n, level, null / scale)
+            if fixed:
+                low, high, p = infer_fixed_shares(a, n, level, null / scale)
+                reason = np.where(np.isnan(p), shares.reason, "")
+                shares = replace(shares, low=low, high=high, p=p, reason=reason)
+            bounds = {name: getattr(shares, name) * scale for name in ("value", "low", "high")}
+            return replace(shares, **bounds)
 
-        return mean, (0.0, scale) if counts else _ANY
-    if form == "ratio" and counts and bool(np.all((b >= 0) & (b <= m + 1e-9))):
+        return share, (0.0, scale)
+    if sums.form == "ratio" and counts and bool(np.all((b >= 0) & (b <= m + 1e-9))):
         # One score serves all ends: p and interval come of it and so agree.
         test = RatioScore(TwoSides(a, n, b, m))
         low, high = test.interval(level, these_prompts=fixed)
-        reason = None if fixed else too_few_prompts(int(test.n_prompts[0]))
-        prompts = ((n > 0) & (m > 0)).sum(0)
+        reasons = np.array([(not fixed and too_few_prompts(int(test.n_prompts[0]))) or ""])
+        prompts, carriers = ((n > 0) & (m > 0)).sum(0), effective_number(a + b)
 
         def ratio(null: float) -> Clustered:
             p = test.p(np.array([null]), these_prompts=fixed)
-            carriers = effective_number(a + b)
-            reasons = np.array([reason or ""])
             return Clustered(test.ratio, low, high, p, prompts, carriers, test.df, reasons)
 
         return ratio, (0.0, np.inf)
-    if form == "difference":
-        return lambda null: infer_differences((a, n), (b, m), level, null), _ANY
-    log = run.records[row].statistic == "ratio"
-    one = measured(sums_of(run, [row]))
+    one = measured(sums)
+    totals = (n, m) if sums.form == "difference" else (n,)
 
     def influences(null: float) -> Clustered:
         with np.errstate(divide="ignore", invalid="ignore"):
-            # Influences of a ratio are kept on the scale of its logarithm.
-            at_null = np.log(null) if log else null
-        result = infer_influences(one.value, one.influence, (n,), level, at_null)
-        if not log:
+            # Influences of a ratio are of its logarithm.
+            at_null = np.log(null) if sums.log else null
+        result = infer_influences(one.value, one.influence, totals, level, at_null)
+        if not sums.log:
             return result
-        return replace(
-            result, value=np.exp(result.value), low=np.exp(result.low), high=np.exp(result.high)
-        )
+        bounds = {name: np.exp(getattr(result, name)) for name in ("value", "low", "high")}
+        return replace(result, **bounds)
 
-    return influences, (0.0, np.inf) if log else _ANY
-
-
-def _fixed(result: Clustered, bounds: tuple[FloatArray, FloatArray, FloatArray]) -> Clustered:
-    """Bounds and p of these very prompts in place of those of prompts like them."""
-    low, high, p = bounds
-    reason = np.where(np.isnan(p), result.reason, "")
-    return replace(result, low=low, high=high, p=p, reason=reason)
-
-
-_ANY = (-np.inf, np.inf)
+    return influences, (0.0 if sums.log else -np.inf, np.inf)

@@ -181,6 +181,8 @@ class Verdict:
         Of the policy: prompts like these, or these prompts where that is known of an estimate.
     notes
         Of scores: each difference in a sentence, how samples were paired, and what was left out.
+    units
+        What is counted, the independent units, and what holds them: "texts", "prompts", "run".
     """
 
     outcome: Outcome
@@ -193,6 +195,7 @@ class Verdict:
     factors: tuple[FactorLabels, ...] = ()
     population: Population = LIKE_THESE
     notes: tuple[str, ...] = ()
+    units: tuple[str, str, str] = ("texts", "prompts", "run")
 
     @property
     def exit_code(self) -> int:
@@ -251,7 +254,10 @@ class Verdict:
             return f"{words}; {self.limits[0]}."
         if self.outcome in ("fail", "inconclusive") and self.needed is not None:
             n, open_ones = self.needed, [c for c in self.checks if c.status == "inconclusive"]
-            words += f"; about {n.texts:,} texts of each run ({n.prompts:,} prompts) would do"
+            texts, prompts, side = self.units
+            words += (
+                f"; about {n.texts:,} {texts} of each {side} ({n.prompts:,} {prompts}) would do"
+            )
             if unknown := sum(check.needed is None for check in open_ones):
                 words += f" for {len(open_ones) - unknown} of {len(open_ones)} inconclusive"
         return f"{words}."
@@ -301,20 +307,16 @@ def _markdown(verdict: Verdict) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _json(verdict: Verdict) -> str:
-    """Return one JSON object."""
-    return json_text(finite(verdict.facts))
-
-
 def _speaking(written: Callable[[Verdict], str], verdict: Verdict) -> str:
     """What `written` writes, with groups as the run's factors call them."""
     with speaking_of(verdict.factors):
         return written(verdict)
 
 
-_WRITERS = {"table": _table, "markdown": _markdown, "json": _json}
 FORMATS: Mapping[str, Callable[[Verdict], str]] = {
-    name: partial(_speaking, written) for name, written in _WRITERS.items()
+    "table": partial(_speaking, _table),
+    "markdown": partial(_speaking, _markdown),
+    "json": partial(_speaking, lambda verdict: json_text(finite(verdict.facts))),
 }
 """What writes a verdict, by the name of its format."""
 
@@ -322,18 +324,14 @@ FORMATS: Mapping[str, Callable[[Verdict], str]] = {
 def _notes(verdict: Verdict) -> list[str]:
     """What makes runs unreadable, and why and what would do where a check is open."""
     notes = [*verdict.notes, *(f"{limit}." for limit in verdict.limits)]
+    texts, prompts, side = verdict.units
     for check in verdict.sorted:
-        if check.status == "inconclusive" and (check.reason or check.needed):
-            notes.append(f"{check.title}: {_why(check)}.")
+        n, parts = check.needed, [check.reason] if check.reason else []
+        if n is not None:
+            parts.append(
+                f"about {n.texts:,} {texts} ({n.prompts:,} {prompts}) of each {side} would do, "
+                f"assuming {n.assuming}; now {check.n_texts:,} ({check.n_prompts:,})"
+            )
+        if check.status == "inconclusive" and parts:
+            notes.append(f"{check.title}: {'; '.join(parts)}.")
     return notes
-
-
-def _why(check: RuleCheck) -> str:
-    parts = [check.reason] if check.reason else []
-    if check.needed is not None:
-        parts.append(
-            f"about {check.needed.texts:,} texts ({check.needed.prompts:,} prompts) of each run "
-            f"would do, assuming {check.needed.assuming}; now {check.n_texts:,} "
-            f"({check.n_prompts:,})"
-        )
-    return "; ".join(parts) or "neither shown within what is allowed nor beyond it"
