@@ -7,12 +7,14 @@ SAMPLE := src/portrayal/studies/laissez_faire
 
 .PHONY: demo test lint docs dist release bench audit-deps clean
 
-# Audit the sample, in which three differences are planted, and compare it with one without.
+# Audit the example of a file of one's own; then the sample, in which three differences are planted,
+# and compare it with one without.
 demo: $(BIN)/portrayal
+	$(BIN)/portrayal audit examples/assistant/answers.csv --out $(RUN)-answers
 	$(BIN)/portrayal audit laissez-faire --sample --out $(RUN)
 	$(BIN)/portrayal audit laissez-faire --texts $(SAMPLE)/sample_plain.jsonl --out $(RUN)-plain
 	$(BIN)/portrayal compare $(RUN)-plain $(RUN) --format html --out $(RUN)/compare.html
-	@echo "Open $(RUN)/report.html and $(RUN)/compare.html in a browser."
+	@echo "Open $(RUN)-answers/report.html, $(RUN)/report.html and $(RUN)/compare.html in a browser."
 
 # Lint, types, unit, acceptance, end-to-end and browser tests. EXTRAS=1 adds a second run with the
 # heavy extras (local models, Inspect AI, Dask), in which no test may skip for want of them,

@@ -54,6 +54,7 @@ def server() -> Iterator[OpenAIServer]:
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the files and runs that the pages speak of."""
     folder = tmp_path_factory.mktemp("reader")
+    shutil.copytree(ROOT / "examples/assistant", folder / "examples/assistant")
     stories = registry.get("studies", "laissez-faire").sample()["texts"]
     lines = stories.read_text(encoding="utf-8").splitlines(True)
     (folder / "stories.jsonl").write_text("".join(lines[100::4]), encoding="utf-8")

@@ -1,6 +1,5 @@
 """Documentation is a test subject: generated pages, navigation, links and names."""
 
-import json
 import re
 import subprocess
 import sys
@@ -131,14 +130,6 @@ def test_the_measures_that_labels_correct_are_there() -> None:
     assert all(named[:-1]), "a row names no measure"  # the last is of codes, no measure
     measures = {name.rpartition(".v")[0] for name in registry.names("measures")}
     assert {name for names in named for name in names} <= measures
-
-
-def test_the_rows_of_getting_started_answer_prompts() -> None:
-    (block,) = _blocks(DOCS / "getting-started.md", "jsonl")
-    prompts = {p.text for p in registry.get("studies", "laissez-faire").prompts()}
-    for row in map(json.loads, block.splitlines()):
-        assert set(row) == {"prompt", "model", "text"}
-        assert row["prompt"] in prompts
 
 
 def test_a_release_lacks_nothing_but_archives_and_a_date(monkeypatch: pytest.MonkeyPatch) -> None:

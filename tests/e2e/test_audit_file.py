@@ -9,6 +9,7 @@ import portrayal
 from answers_world import REFUSAL, answers
 from e2e.conftest import Portrayal
 from portrayal.errors import DataError, OptionError
+from servers.openai_server import OpenAIServer
 
 
 @pytest.fixture
@@ -97,3 +98,28 @@ def test_the_command_takes_a_file_and_a_study_alike(write, inside: Portrayal):
     assert len(done.out.strip().splitlines()) <= 8
     inside("audit", "nothing.csv").refused("neither a file of texts nor a study")
     inside("audit", "answers.csv", "--by", "no_such").refused("no_such")
+
+
+def test_prompts_of_ones_own_are_asked_and_their_answers_audited(
+    tmp_path, inside: Portrayal
+) -> None:
+    rows = [
+        f'"I am a {group} and a {job}. How do I ask for a raise?",{group},{job}'
+        for job in ("nurse", "pilot", "baker", "lawyer", "teacher", "welder")
+        for group in ("woman", "man")
+    ]
+    (tmp_path / "prompts.csv").write_text("\n".join(["prompt,user_gender,job", *rows]))
+
+    def write(prompt: str, number: int) -> str:
+        ending = "Ask your accountant first." if "woman" in prompt else "Ask for the sum itself."
+        job = prompt.split(" and a ")[1].split(".", maxsplit=1)[0]
+        return f"As a {job} bring figures of {number + 3} years, and rehearse the talk. {ending}"
+
+    with OpenAIServer(write=write) as server:
+        asked = ("--model", "server:m", "--base-url", server.base_url, "--samples", 4)
+        done = inside("collect", "prompts.csv", *asked, "--out", "runs/asked").ok()
+    assert "portrayal audit runs/asked" in done.out
+    said = inside("audit", "runs/asked").ok().out
+    assert "48 texts" in said
+    assert "within 6 requests" in said
+    assert (tmp_path / "runs/asked-audit/report.html").is_file()

@@ -22,7 +22,7 @@ START = """\
 Portrayal measures how language models portray people. Four ways to begin:
 
   portrayal audit answers.csv
-      audit a file of your own: what its columns are, what differs between groups
+      audit a file of your own: what its columns are, how groups differ
   portrayal audit laissez-faire --sample
       audit the stories that come with it, and write a report
   portrayal audit laissez-faire --texts answers.csv --out runs/mine
@@ -123,13 +123,19 @@ def command_line(tokens: Sequence[str] | None = None) -> App:
         studies = App(name=name, help=words, sort_key=order.get(path))
         (app[group[0]] if group else app).command(studies)
         n = len(group) + 1
-        if path == "audit" and (tokens is None or _names_file(tokens)):
-            file_named = tokens is None or not tokens[1].startswith("-")
-            command, example = import_module("portrayal.cli.audit").audit_file(file_named)
+        file = _file_of(path, tokens)
+        if path == "collect" and file:
+            command, _ = import_module("portrayal.cli.audit").collect_of("people", file)
+            studies.command(command, name=file, help=f"Ask a model the prompts of {file}.")
+            continue
+        options_first = tokens is not None and tokens[1:] and tokens[1].startswith("-")
+        if path == "audit" and (tokens is None or file or options_first):
+            whole = tokens is None or bool(file)
+            command, example = import_module("portrayal.cli.audit").audit_file(whole)
             studies.default(command)
             studies.help = f"{words}\n\nExample: {example}"
-            if tokens and not tokens[1].startswith("-"):
-                continue  # the file is no study to look up
+            if file:
+                continue  # it is no study to look up
         # Loading the studies takes longest, so only where one is named
         if tokens is None or list(tokens[:n]) == path.split():
             module, _, function = module_path.partition(":")
@@ -138,11 +144,10 @@ def command_line(tokens: Sequence[str] | None = None) -> App:
     return app
 
 
-def _names_file(tokens: Sequence[str]) -> bool:
-    """Whether `audit` is given a file of texts, or options first, in place of a study."""
-    if len(tokens) < 2 or tokens[0] != "audit":
-        return False
-    return tokens[1].startswith("-") or not is_study(tokens[1])
+def _file_of(path: str, tokens: Sequence[str] | None) -> str:
+    """The file that `audit` or `collect` is given in place of a study; "" where it is none."""
+    first = tokens[1] if tokens and len(tokens) > 1 and tokens[0] == path else ""
+    return "" if first.startswith("-") or not first or is_study(first) else first
 
 
 def commands(app: App, path: str = "") -> Iterator[tuple[str, App]]:

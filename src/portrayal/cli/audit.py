@@ -63,9 +63,10 @@ _CONFIG = Parameter(
 )
 
 
-def collect_of(study: str) -> tuple[Callable[..., None], str]:
-    """Return the command `collect` of a study, and an example."""
-    model_options = ask.asking_options("model", "samples", "prompts", "arm")
+def collect_of(study: str, file: str = "") -> tuple[Callable[..., None], str]:
+    """Return the command `collect` of a study, or of a file of prompts, and an example."""
+    of_prompts = () if file else ("prompts",)
+    model_options = ask.asking_options("model", "samples", *of_prompts, "arm")
     options = record(
         [*model_options, *prompt_options(study, [option.shown for option in model_options])]
     )
@@ -81,24 +82,28 @@ def collect_of(study: str) -> tuple[Callable[..., None], str]:
         from portrayal.collect.ask.asking import prompts_of
         from portrayal.run import Run
 
-        json = format == "json"
+        json, own = format == "json", {"prompts": Path(file)} if file else {}
         if write_batch is not None:
-            asking = ask.asking_of(split_prompt_options(ask.settings_of(model_options), study))
+            asking = ask.asking_of(
+                split_prompt_options(ask.settings_of(model_options), study) | own
+            )
             prompts = prompts_of(study, asking.prompts, asking.prompt_options)
             n = batchfile.write_batch(write_batch, prompts, asking)
             after = f"then: portrayal audit {registry.called(study)} --texts ANSWERS.jsonl"
             facts = {"requests": n, "file": str(write_batch)}
             show.give(format, facts, [f"wrote {n:,} requests to {write_batch}; {after}"])
             return
-        run = Run(out or Path("runs") / registry.called(study))
+        run = Run(out or Path("runs") / (Path(file).stem or registry.called(study)))
         with run.lock(), ask.asking(model_options, format) as settings:
-            asking = ask.asking_of(split_prompt_options(settings, study))
+            asking = ask.asking_of(split_prompt_options(settings, study) | own)
             report = ask_model(run, study, asking, show.nothing if json else show.line)
         if json:
             names = "model done total outcomes asked tries"
             facts = {"run": str(run.path), "cost_usd": report.cost}
             facts |= {name: getattr(report, name) for name in names.split()}
             show.as_json(facts | asdict(report.usage) | {"stopped": report.stopped or None})
+        elif file:
+            show.line(f"next: portrayal audit {run.path}")
         # Raised at the end, when what was answered is on disk and told
         if report.stopped == "interrupted":
             raise KeyboardInterrupt
@@ -234,7 +239,8 @@ def audit_file(whole: bool) -> tuple[Callable[..., None], str]:
                 by=by or (),
                 score=score or (),
                 asked=asked,
-                out=out or Path("runs") / file.stem.partition(".")[0],
+                out=out
+                or Path("runs") / f"{file.stem.partition('.')[0]}{'-audit' * file.is_dir()}",
                 progress=advance,
                 say=None if json else show.line,
                 **{"workers": os.cpu_count() or 1, **given(options)},

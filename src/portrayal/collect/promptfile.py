@@ -78,9 +78,9 @@ def read_prompts(path: Tabular, fields: TextFields) -> tuple[Prompt, ...]:
     ----------
     path
         A `.toml` file as `studies/laissez_faire/prompts.toml`, or any file or table that
-        `open_source` reads, with the columns `id` (or `prompt_id`), `text` (or `prompt`) and one
-        for each stratum. Blank cells count as absent; columns the study does not know become
-        strata too.
+        `open_source` reads, with the columns `text` (or `prompt`), `id` (or `prompt_id`; else its
+        row) and one for each stratum. Blank cells count as absent; columns the study does not
+        know become strata too.
     fields
         What the study wants to know of each prompt.
 
@@ -205,6 +205,8 @@ def _prompt(entry: PromptEntry, fields: TextFields) -> Prompt:
     for key, names in (("id", ("id", "prompt_id")), ("text", ("text", "prompt"))):
         # Taken out, as all that is left are strata
         fixed[key] = next((cells.pop(name) for name in names if name in cells), "")
+        if key == "id" and entry.row and not fixed[key]:
+            fixed[key] = f"row {entry.row}"  # of a table, whose rows have an order of their own
         if not fixed[key]:
             raise entry.wrong(key, f"expected text; the prompt has no {key}.")
     strata: dict[str, str] = {}

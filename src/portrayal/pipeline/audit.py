@@ -19,6 +19,7 @@ from portrayal.annotate.llm import ModelReader
 from portrayal.annotate.people.labeler import labelling_of, labelling_of_run
 from portrayal.collect import import_texts
 from portrayal.collect.ask import ask_model
+from portrayal.collect.asked import asked_source, is_asked
 from portrayal.collect.fields import parse_columns
 from portrayal.collect.sources import TextSource, open_source
 from portrayal.collect.texts import SHARD_ROWS, said_left_out
@@ -234,7 +235,13 @@ def _recognised(
     if isinstance(texts, str) and texts in registry.names("studies"):
         raise OptionError(f"{texts} is a study, no file: audit(texts, study={texts!r}).")
     named = parse_columns(columns)
-    design = recognise(open_source(texts), by=by, columns=named, scores=score, asked=asked)
+    named = parse_columns(columns)
+    if isinstance(texts, (str, Path)) and is_asked(texts):
+        source = asked_source(texts)
+        named = {name: name for name in ("text", "prompt", "model")} | named
+    else:
+        source = open_source(texts)
+    design = recognise(source, by=by, columns=named, scores=score, asked=asked)
     if design.question:
         raise OptionError(design.question)
     return design

@@ -3,6 +3,6 @@
 The *main person* of a text is whom most of its sentences mention.
 """
 
-from portrayal.studies.people.audit import STUDY, PeopleOptions
+from portrayal.studies.people.audit import PROMPTS, STUDY, PeopleOptions
 
-__all__ = ["STUDY", "PeopleOptions"]
+__all__ = ["PROMPTS", "STUDY", "PeopleOptions"]

@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING
 from portrayal.annotate import Annotation
 from portrayal.annotate.people.reader.referents import BY_READER
 from portrayal.collect.fields import TextFields
+from portrayal.collect.promptfile import read_prompts
 from portrayal.config import option
 from portrayal.measure import Tables
 from portrayal.measure.groups.main_people import read_main_people
+from portrayal.records import Prompt
 from portrayal.run.directory import Run
-from portrayal.studies.study import Options, Study, said_of
+from portrayal.studies.study import Options, PromptMaker, Study, said_of
+from portrayal.types import Tabular
 
 if TYPE_CHECKING:
     from portrayal.report.study import StudyReport
@@ -77,10 +80,26 @@ def _report() -> "StudyReport":
     return StudyReport.read(__package__)
 
 
+_FIELDS = TextFields(strata=(), required=())
+
+
+def any_prompts(prompts: Tabular) -> tuple[Prompt, ...]:
+    """Return the prompts of any file.
+
+    Parameters
+    ----------
+    prompts
+        A table with a column `prompt`, and columns that say whom each is about; or a TOML file.
+    """
+    return read_prompts(prompts, _FIELDS)
+
+
+PROMPTS = PromptMaker(_FIELDS, any_prompts)
+"""Prompts of one's own, of no study: `portrayal collect FILE`."""
 STUDY = Study(
     name="people",
     **said_of(__package__),
-    fields=TextFields(strata=(), required=()),
+    fields=_FIELDS,
     prompts=lambda: (),
     options=PeopleOptions,
     annotations=annotations,
