@@ -529,7 +529,8 @@ def judged_population(asked: str, estimates: Iterable[Estimate]) -> Population:
     That is what is asked for, and also where no estimate rests on enough prompts to speak of
     others, but answers to the same prompts tell what chance does in these.
     """
-    valued = [e for e in estimates if e.value is not None]
+    # What is known of these prompts alone, whichever was asked for, says nothing of the others
+    valued = [e for e in estimates if e.value is not None and e.population != THESE]
     few = max((e.n_clusters for e in valued), default=0) < FEW_PROMPTS
     known = any(e.fixed is not None for e in valued)
     return THESE if asked == THESE or (few and known) else LIKE_THESE

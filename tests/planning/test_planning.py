@@ -17,6 +17,8 @@ DESIGNS = [
     ("difference", 0.5, {"tests": 20}),
     ("difference", -0.5, {"texts": (1, 5), "tests": 1}),
     ("difference", 0.6, {"apart": True, "tests": 1}),
+    ("difference", 0.1, {"apart": True, "unit": "points"}),
+    ("difference", 0.2, {"unit": "phrase", "texts": 5}),
 ]
 
 
@@ -34,14 +36,14 @@ def test_an_effect_of_almost_nothing_is_found_no_oftener_than_the_level_says(kin
     effect = 1e-9 if kind == "difference" else 1 + 1e-9
     design = AuditPlan(kind=kind, effect=effect, blocks=40, **more)
     # Only rejections on the side of the truth count: half of 5 %, and three errors of 1,000 draws.
-    assert power(design, seed=3) <= 0.025 / design.tests + 0.016
+    assert power(design, seed=3) <= 0.025 / design.n_tests + 0.016
 
 
 def test_pairs_need_what_the_formula_of_the_t_test_says():
-    """Cohen (1988), section 2.3, for differences with a variance of 2 (1 - ρ) / m + varies²."""
-    for m, icc, varies in ((1, 0.5, 0.0), (4, 0.2, 0.3)):
+    """Cohen (1988), section 2.3, for differences of variance 2 (1 - ρ) / m + (d varies)²."""
+    for m, icc, varies in ((1, 0.5, 0.0), (4, 0.2, 0.75)):
         [needed] = plan("difference", [0.4], texts=m, icc=icc, varies=varies, tests=1)
-        sd = math.sqrt(2 * (1 - icc) / m + varies**2)
+        sd = math.sqrt(2 * (1 - icc) / m + (0.4 * varies) ** 2)
         n = np.arange(5, 400)
         beyond = distributions.t.isf(0.025, n - 1)
         exact = distributions.nct.sf(beyond, n - 1, 0.4 * np.sqrt(n) / sd)
@@ -55,6 +57,16 @@ def test_more_texts_of_few_prompts_do_not_do():
     [enough] = plan("share", [1.5], blocks=40, share=0.3, icc=0.05)
     assert enough.design.blocks == 40
     assert enough.power >= 0.8
+
+
+@pytest.mark.parametrize("unit", ["sd", "points", "phrase"])
+def test_of_few_prompts_it_takes_answers_to_show_a_difference_in_these(unit):
+    others, these = plan("difference", [0.3], blocks=3, unit=unit)
+    assert others.undefined
+    assert these.design.these
+    assert these.undefined is None
+    assert 0.72 <= power(these.design, seed=2) <= 0.95
+    assert power(AuditPlan(kind="difference", effect=0.3, blocks=3, these=True)) == 0  # one answer
 
 
 def test_too_few_prompts_or_people_find_nothing():
@@ -73,6 +85,7 @@ def test_too_few_prompts_or_people_find_nothing():
         {"kind": "difference", "icc": 1.0},
         {"kind": "difference", "texts": 0},
         {"kind": "difference", "blocks": 0},
+        {"kind": "difference", "unit": "points", "effect": 10.0},
     ],
 )
 def test_what_cannot_be_is_refused(wrong):

@@ -6,7 +6,13 @@ from portrayal.cli.options import Flag, Format, Level, Seed
 from portrayal.cli.printing import give
 from portrayal.records import finite
 
-DEFAULTS = {"share": (1.1, 1.25, 1.5), "ratio": (1.1, 1.25, 1.5), "difference": (0.1, 0.2, 0.5)}
+EFFECTS = {
+    "share": (1.1, 1.25, 1.5),
+    "ratio": (1.1, 1.25, 1.5),
+    "sd": (0.1, 0.2, 0.3, 0.5),
+    "points": (0.05, 0.1, 0.2),
+    "phrase": (0.1, 0.2, 0.5),
+}
 
 
 def plan(
@@ -17,11 +23,12 @@ def plan(
     blocks: int | None = None,
     samples: int = 1,
     rewritings: int | None = None,
-    share: float = 0.5,
+    unit: Literal["sd", "points", "phrase"] = "sd",
+    share: float | None = None,
     icc: float | None = None,
-    varies: float = 0.3,
+    varies: float = 0.5,
     apart: Flag = False,
-    tests: int = 20,
+    tests: int | None = None,
     power: float = 0.8,
     level: Level = 0.95,
     seed: Seed = 0,
@@ -34,7 +41,7 @@ def plan(
     Parameters
     ----------
     kind
-        share of people over a baseline, ratio of two roles or models, or difference of scores.
+        share of people over a baseline, ratio of two roles or models, or difference of groups.
     effect
         True effect to find; repeatable.
     blocks
@@ -43,16 +50,18 @@ def plan(
         Texts of each prompt and group.
     rewritings
         Rewritings of each original: prompts are then originals.
+    unit
+        Of a difference: sd of a score, points of a share (0.1), or a phrase nobody named.
     share
-        Share of the group in the baseline.
+        Share of the group in the baseline, or of answers where shares differ.
     icc
         Correlation of texts of a prompt; default as in stories.
     varies
-        SD of a difference between prompts, in that of a score.
+        SD of a difference between prompts, as a part of it.
     apart
-        Prompts name one group each: scores are compared between prompts.
+        Nothing pairs texts, or prompts name one group each: groups are compared between them.
     tests
-        Tests that share the level.
+        Tests that share the level; default as in an audit.
     power
         Share of audits that would find it.
     """
@@ -60,28 +69,34 @@ def plan(
 
     needed = needed_for(
         kind,
-        effect or DEFAULTS[kind],
+        effect or EFFECTS[unit if kind == "difference" else kind],
         blocks=blocks,
         target_power=power,
         seed=seed,
         texts=samples if rewritings is None else (1, rewritings),
-        **{"share": share, "icc": icc, "varies": varies},
+        **{"unit": unit, "share": share, "icc": icc, "varies": varies},
         **{"apart": apart, "level": level, "tests": tests},
     )
     facts = {"needed": [finite(size) | {"n_texts": size.design.n_texts} for size in needed]}
     first = needed[0].design
     lead = (
-        f"found with {power:.0%} power at level {level:.0%} among {tests:,} tests, in simulated "
-        f"audits; taken for granted: texts of a prompt correlate by {first.correlation:.2g}"
-        + (f", differences vary by {varies:g} SD between prompts" if kind == "difference" else "")
+        f"found with {power:.0%} power at level {level:.0%} among {first.n_tests:,} tests, in "
+        f"simulated audits; taken for granted: texts of a prompt correlate by {first.correlation:.2g}"
+        + (f", differences vary by {varies:.0%} between prompts" if kind == "difference" else "")
+        + (f", {first.base_share:.0%} of the other group" if unit != "sd" else "")
     )
     rows = []
     for size in needed:
         sides = " and ".join(f"{n:,}" for n in dict.fromkeys(size.design.sides))
         sizes = (f"{size.design.blocks:,}", sides, f"{size.design.n_texts:,}")
         cells = sizes if size.undefined is None else ("–",) * 3
-        rows.append((f"{size.design.effect:g}", *cells, f"{size.power:.2f}"))
-    unit = "difference in SD" if kind == "difference" else f"true {kind}"
-    table = (unit, "prompts", "texts of each", "texts in all", "power"), rows
-    reasons = dict.fromkeys(f"–: {size.undefined}" for size in needed if size.undefined)
+        mark = " (in these)" * size.design.these
+        rows.append((f"{size.design.effect:g}{mark}", *cells, f"{size.power:.2f}"))
+    nouns = {"sd": "difference in SD", "points": "difference of shares", "phrase": "share with it"}
+    block = "texts" if apart and samples == 1 else "prompts"
+    effects = nouns[unit] if kind == "difference" else f"true {kind}"
+    table = (effects, block, "texts of each", "texts in all", "power"), rows
+    reasons = dict.fromkeys((f"–: {size.undefined}" for size in needed if size.undefined), "")
+    if any(size.design.these for size in needed):
+        reasons |= {"(in these): of these very prompts; the other rows, of all prompts like these": ""}
     give(format, facts, [lead, table, *reasons])

@@ -8,8 +8,9 @@ audit's test judges it:
   are beta distributed (`stats.share_evidence`);
 - *ratio* of the shares of two roles, or of two models, in the same blocks
   (`stats.infer_contrasts`);
-- *difference* of the mean scores of two groups, within blocks (`stats.matched_differences`), or
-  between blocks that hold one group each (`stats.infer_differences`).
+- *difference* of the mean scores of two groups, of shares, or of the shares with a phrase: within
+  blocks (`stats.matched_differences`), between blocks that hold one group each
+  (`stats.infer_differences`), or in these very blocks (`stats.infer_fixed_means`).
 """
 
 from collections.abc import Sequence
@@ -19,19 +20,35 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from portrayal.errors import OptionError
+from portrayal.measure.matched.words import FEWEST, PROPOSED
 from portrayal.records import FEW_PEOPLE, FEW_PROMPTS
-from portrayal.stats import infer_contrasts, infer_differences, matched_differences
+from portrayal.stats import (
+    divide,
+    infer_contrasts,
+    infer_differences,
+    infer_fixed_means,
+    matched_differences,
+)
 from portrayal.stats.contrasts import TwoSides
 from portrayal.stats.design_effect import evidence_p, share_evidence
 from portrayal.types import BoolArray, FloatArray
 from portrayal.validate import check_count, check_level
 
 Kind = Literal["share", "ratio", "difference"]
+Unit = Literal["sd", "points", "phrase"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 ICC = {"share": 0.18, "ratio": 0.27, "difference": 0.27}
 """Correlation of two people, or texts, of one prompt, where none is given: those of gender in 2,346
 hand-labelled stories of Shieh et al. (2025); for scores, the largest of the shares."""
-REPLICATES, FEWEST, CELLS = 4_000, 400, 4_000_000
+SHARE = {"sd": 0.5, "points": 0.1, "phrase": 0.0}
+"""Share that is taken for granted where none is given, by unit: as of refusals, and of a phrase that
+one group's answers alone have."""
+TESTS = {"sd": 24, "points": 24, "phrase": 2 * PROPOSED}
+"""Tests that share the level where no number is given: an audit of groups asks two questions, of
+about twelve scores, and of as many words as are proposed."""
+FAR = 3.0
+"""How far from chance a phrase must be to stand among the words proposed, of some thousand."""
+MOST_AUDITS, LEAST_AUDITS, CELLS = 4_000, 400, 4_000_000
 """Simulated audits: as many as have so many blocks together, within these bounds."""
 
 
@@ -44,24 +61,30 @@ class AuditPlan:
     kind
         share, ratio or difference.
     effect
-        True ratio to the baseline or of two roles, above 0 and not 1; or the true difference in
-        standard deviations of a score.
+        True ratio to the baseline or of two roles, above 0 and not 1; or the true difference.
+    unit
+        Of a difference: "sd", in standard deviations of a score; "points", of a share of answers,
+        such as refusals, in 0–1; "phrase", of the share that has a phrase which nobody named, so
+        that half of the texts propose it and half test it.
     blocks
         Prompts, sources of pairs, originals, or templates.
     texts
         People, or texts, of each group and block. Of a difference two numbers may be given: (1, 5)
         is one original and five rewritings.
     share
-        Share of the group in the baseline, or in the dominant role, in 0–1.
+        Share of the group in the baseline, or in the dominant role, in 0–1; of a difference of
+        shares, that of the second group's answers. By default `SHARE`.
     icc
         Correlation of two people or texts of one block and role, in 0–1; by default `ICC`.
     varies
-        Standard deviation of a difference between blocks, in that of a score.
+        Standard deviation of a difference between blocks, as a part of the difference.
     apart
-        Of a difference: blocks hold one group each, such as prompts that name one.
+        Of a difference: blocks hold one group each, such as prompts that name one; or are texts.
+    these
+        Of a difference: in these very blocks, whose answers alone are drawn.
     level, tests
         Confidence level, and of how many tests it is that of all together (Bonferroni, an upper
-        bound for what an audit's Benjamini–Hochberg needs).
+        bound for what an audit's Benjamini–Hochberg needs); by default `TESTS`, or 20.
 
     Raises
     ------
@@ -73,12 +96,14 @@ class AuditPlan:
     effect: float
     blocks: int = FEW_PROMPTS
     texts: int | tuple[int, int] = 1
-    share: float = 0.5
+    unit: Unit = "sd"
+    share: float | None = None
     icc: float | None = None
-    varies: float = 0.3
+    varies: float = 0.5
     apart: bool = False
+    these: bool = False
     level: float = 0.95
-    tests: int = 20
+    tests: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse what cannot be simulated."""
@@ -86,7 +111,7 @@ class AuditPlan:
             raise OptionError(f"a design is one of {', '.join(KINDS)}; got {self.kind!r}.")
         counts = (
             ("blocks", self.blocks),
-            ("tests", self.tests),
+            ("tests", self.n_tests),
             *(("texts", n) for n in self.sides),
         )
         for name, number in counts:
@@ -97,15 +122,22 @@ class AuditPlan:
         if self.kind == "difference":
             if not np.isfinite(self.effect) or self.effect == 0:
                 raise OptionError(f"a difference to find is not 0; got {self.effect!r}.")
+            share = self.base_share
+            if self.unit != "sd" and not (0 <= share < 1 and 0 <= share + self.effect <= 1):
+                raise OptionError(
+                    f"shares of both groups lie in 0–1, as 0.1 is 10 points; got {share:g} and "
+                    f"{share + self.effect:g}."
+                )
             if not self.varies >= 0:
                 raise OptionError(f"varies is 0 or more; got {self.varies!r}.")
             return
         if isinstance(self.texts, tuple):
             raise OptionError(f"a {self.kind} has one number of texts; got {self.texts!r}.")
-        if not 0 < self.share < 1 or not 0 < self.effect * self.share < 1 or self.effect == 1:
+        share = self.base_share
+        if not 0 < share < 1 or not 0 < self.effect * share < 1 or self.effect == 1:
             raise OptionError(
                 f"effect is a ratio that is not 1, with a share of the group below 1 on both "
-                f"sides; got {self.effect:g} times {self.share:.3g}."
+                f"sides; got {self.effect:g} times {share:.3g}."
             )
 
     @property
@@ -119,28 +151,38 @@ class AuditPlan:
         return ICC[self.kind] if self.icc is None else self.icc
 
     @property
+    def base_share(self) -> float:
+        """The share that is taken for granted."""
+        return SHARE[self.unit] if self.share is None else self.share
+
+    @property
+    def n_tests(self) -> int:
+        """The tests that share the level."""
+        return self.tests or (TESTS[self.unit] if self.kind == "difference" else 20)
+
+    @property
     def n_texts(self) -> int:
         """Texts in all: a story has one person of each role, and a share one person a text."""
-        first, second = self.sides
-        return self.blocks * (first if self.kind != "difference" else first + second)
+        one_side = self.kind != "difference" or self.apart
+        return self.blocks * (self.sides[0] if one_side else sum(self.sides))
 
     @property
     def replicates(self) -> int:
         """Audits that are simulated."""
-        return min(max(CELLS // self.blocks, FEWEST), REPLICATES)
+        return min(max(CELLS // self.blocks, LEAST_AUDITS), MOST_AUDITS)
 
 
 def power(design: AuditPlan, seed: int = 0) -> float:
     """Return the share of simulated audits in which the design's effect is found, on its own side.
 
     Fewer than five blocks, or ten people expected of the group, are too few for an audit to state
-    anything (`records.FEW_PROMPTS`, `FEW_PEOPLE`): 0.
+    anything (`records.FEW_PROMPTS`, `FEW_PEOPLE`): 0. In these very blocks it takes two answers.
 
     >>> pairs = AuditPlan(kind="difference", effect=0.5, blocks=60, tests=1)
     >>> power(pairs) > 0.8 > power(AuditPlan(kind="difference", effect=0.5, blocks=20, tests=1))
     True
     """
-    if design.blocks < FEW_PROMPTS:
+    if sum(design.sides) < 3 if design.these else design.blocks < FEW_PROMPTS:
         return 0.0
     # By the size of the design, so that the same design always has the same power
     rng = np.random.default_rng([seed, design.blocks, *design.sides])
@@ -148,21 +190,26 @@ def power(design: AuditPlan, seed: int = 0) -> float:
         p, right = _difference(design, rng)
     else:
         n_people = design.blocks * design.sides[0] * max(design.effect, 1.0)
-        if design.share * n_people < FEW_PEOPLE:
+        if design.base_share * n_people < FEW_PEOPLE:
             return 0.0
         p, right = (_share if design.kind == "share" else _ratio)(design, rng)
     # A significant effect on the wrong side is no success
-    return float(np.mean((p * design.tests < 1.0 - design.level) & right))
+    return float(np.mean((p * design.n_tests < 1.0 - design.level) & right))
+
+
+def _shares(design: AuditPlan, mean: float, rng: np.random.Generator) -> FloatArray:
+    """Shares by block and audit, whose mean is this, with the design's correlation."""
+    shape, icc = (design.blocks, design.replicates), design.correlation
+    if icc == 0 or mean == 0:
+        return np.full(shape, mean)
+    # a beta with parameters summing to this has the correlation icc
+    total = 1.0 / icc - 1.0
+    return rng.beta(mean * total, (1 - mean) * total, shape)
 
 
 def _counts(design: AuditPlan, true: float, rng: np.random.Generator) -> FloatArray:
     """Counts by block and audit, if people of the group are `true` times as many as their share."""
-    shape, icc, share = (design.blocks, design.replicates), design.correlation, true * design.share
-    shares = np.full(shape, share)
-    if icc > 0:
-        # a beta with parameters summing to this has the correlation icc
-        total = 1.0 / icc - 1.0
-        shares = rng.beta(share * total, (1 - share) * total, shape)
+    shares = _shares(design, true * design.base_share, rng)
     return rng.binomial(design.sides[0], shares).astype(np.float64)
 
 
@@ -171,8 +218,8 @@ def _share(design: AuditPlan, rng: np.random.Generator) -> tuple[FloatArray, Boo
     count = _counts(design, design.effect, rng)
     units = np.full(count.shape, float(design.sides[0]))
     share = count.sum(0) / units.sum(0)
-    p = evidence_p(share_evidence(count, units, count), np.full(len(share), design.share))
-    return p, np.sign(share - design.share) == np.sign(design.effect - 1.0)
+    p = evidence_p(share_evidence(count, units, count), np.full(len(share), design.base_share))
+    return p, np.sign(share - design.base_share) == np.sign(design.effect - 1.0)
 
 
 def _ratio(design: AuditPlan, rng: np.random.Generator) -> tuple[FloatArray, BoolArray]:
@@ -186,26 +233,56 @@ def _ratio(design: AuditPlan, rng: np.random.Generator) -> tuple[FloatArray, Boo
 
 
 def _difference(design: AuditPlan, rng: np.random.Generator) -> tuple[FloatArray, BoolArray]:
-    """P of each audit, and whether its difference has the effect's sign."""
-    icc, k = design.correlation, design.replicates
-    shape = (design.blocks, k)
-    effect = design.effect + design.varies * rng.normal(size=shape)
+    """P of each audit, and whether its difference has the effect's sign; a phrase is proposed."""
+    proposed: BoolArray = np.full(design.replicates, True)
+    if design.unit == "phrase":
+        # Half of the answers to these blocks, or of all blocks, propose it; the others test it
+        halves = {"texts": min(design.sides)} if design.these else {"blocks": design.blocks}
+        half = resized(design, **{name: max(n // 2, 1) for name, n in halves.items()})
+        if sum(half.sides) < 3 if half.these else half.blocks < FEW_PROMPTS:
+            return np.ones(len(proposed)), proposed
+        (x, n), (y, m) = ((total.sum(0), count.sum(0)) for total, count, _ in _sides(half, rng))
+        z = divide(x / n - y / m, np.sqrt(x / n**2 + y / m**2))
+        design, proposed = half, (x + y >= FEWEST) & (np.abs(z) >= FAR)
+    (x, n, x_squares), (y, m, y_squares) = _sides(design, rng)
+    if design.these:
+        value, df = x / n - y / m, n + m - 2.0
+        noise = (x_squares + y_squares) / df * (1.0 / n + 1.0 / m)
+        *_, p = infer_fixed_means(value, np.arange(design.blocks), noise, df, design.level)
+        return p, (np.sign(value.mean(0)) == np.sign(design.effect)) & proposed
+    # All simulated audits in one call: each is a column
+    test = infer_differences if design.apart else matched_differences
+    result = test((x, n), (y, m), design.level)
+    return result.p, (np.sign(result.value) == np.sign(design.effect)) & proposed
+
+
+def _sides(
+    design: AuditPlan, rng: np.random.Generator
+) -> list[tuple[FloatArray, FloatArray, FloatArray]]:
+    """Sum, number and squares off the mean of each group's texts, by block and audit."""
+    icc, shape = design.correlation, (design.blocks, design.replicates)
+    effect = design.effect * (1.0 + design.varies * rng.normal(size=shape))
     # What texts of a block share; it cancels within blocks, not between them
-    of_block = np.sqrt(icc) * rng.normal(size=shape)
+    if design.unit == "sd":
+        of_block = np.sqrt(icc) * rng.normal(size=shape)
+    else:
+        of_block = _shares(design, design.base_share, rng)
     sides = []
     for side, n in enumerate(design.sides):
         # Blocks that hold one group each take turns.
         has_side = np.full(design.blocks, True)
         if design.apart:
             has_side = np.arange(design.blocks) % 2 == side
-        noise = np.sqrt((1.0 - icc) * n) * rng.normal(size=shape)
-        mean = of_block + effect * (0.5 if side == 0 else -0.5)
+        mean = of_block + effect if side == 0 else of_block
+        if design.unit == "sd":
+            total = n * mean + np.sqrt((1.0 - icc) * n) * rng.normal(size=shape)
+            squares = 2.0 * (1.0 - icc) * rng.standard_gamma((n - 1.0) / 2.0, size=shape)
+        else:
+            total = rng.binomial(n, np.clip(mean, 0.0, 1.0)).astype(np.float64)
+            squares = total * (1.0 - total / n)
         count = np.broadcast_to(float(n) * has_side[:, np.newaxis], shape)
-        sides.append(((n * mean + noise) * has_side[:, np.newaxis], count))
-    # All simulated audits in one call: each is a column
-    test = infer_differences if design.apart else matched_differences
-    result = test(sides[0], sides[1], design.level)
-    return result.p, np.sign(result.value) == np.sign(design.effect)
+        sides.append((total * has_side[:, np.newaxis], count, squares))
+    return sides
 
 
 def resized(design: AuditPlan, *, blocks: int | None = None, texts: int | None = None) -> AuditPlan:
@@ -260,13 +337,14 @@ def plan(
         As in `AuditPlan`: share, ratio or difference.
     blocks
         Prompts, sources, originals or templates that there are: how many texts of each are needed?
-        By default, how many blocks are, with so many texts of each.
+        Of a difference, for all blocks like them, and for these very ones. By default, how many
+        blocks are, with so many texts of each.
     target_power
         Power, a fraction.
     seed
         Start of the random stream.
     **design
-        More of `AuditPlan`: texts, share, icc, varies, apart, level, tests.
+        More of `AuditPlan`: texts, unit, share, icc, varies, apart, level, tests.
 
     Raises
     ------
@@ -285,7 +363,10 @@ def plan(
         raise OptionError("give at least one effect to find, such as 1.5.")
     first = AuditPlan(kind=kind, effect=effects[0], blocks=blocks or FEW_PROMPTS, **design)
     vary: Literal["texts", "blocks"] = "blocks" if blocks is None else "texts"
-    return [_needed(replace(first, effect=effect), vary, target_power, seed) for effect in effects]
+    designs = [replace(first, effect=effect) for effect in effects]
+    if kind == "difference" and blocks is not None and not first.apart:
+        designs = [replace(d, these=these) for d in designs for these in (False, True)]
+    return [_needed(design, vary, target_power, seed) for design in designs]
 
 
 def _needed(

@@ -6,7 +6,7 @@ from scipy import stats
 
 from matched_pairs import pairs
 from portrayal.errors import OptionError
-from portrayal.records import UNITS
+from portrayal.records import LIKE_THESE, TEXT_SD, THESE, UNITS
 
 TOPICS = ("the garden", "a long trip", "the new job", "a broken sink", "the old car")
 FILLERS = (
@@ -120,15 +120,34 @@ def test_of_two_columns_each_is_compared_with_the_other_alike(audited):
     assert by_gender.n_clusters == alone.n_clusters
 
 
-def test_words_of_three_prompts_are_tested_on_other_answers_to_the_same(audited):
+@pytest.mark.parametrize("n_prompts", [3, 12])
+def test_words_of_prompts_are_tested_on_other_answers_to_the_same(audited, n_prompts):
+    """Of 12 prompts a half is 4 here, too few to test what the others propose."""
+
     def in_these(phrase, seed):
         rows = answers(240, seed=seed, phrase=phrase)
-        rows = [{**row, "pair": str(i // 2 % 3)} for i, row in enumerate(rows)]
-        run = audited(rows, group="user", source=None)
-        found = [e for e in run.records if "word" in e.strata]
-        assert all(np.isnan(e.tests[0].p) and e.interval is None for e in found)
+        rows = [{**row, "pair": str(i // 2 % n_prompts)} for i, row in enumerate(rows)]
+        found = [e for e in audited(rows, group="user", source=None).records if "word" in e.strata]
+        assert {e.population for e in found} <= {THESE}
         assert {e.details["n_first"] for e in found} <= {60}
-        return [e for e in found if e.fixed.q is not None and e.fixed.q < 0.05]
+        return [e for e in found if e.tests[0].audit_q < 0.05]
 
     assert {"partner"} & {e.strata["word"].split()[-1] for e in in_these(0.4, 0)}
     assert not in_these(0.0, 1)
+
+
+def test_a_phrase_is_proposed_where_many_answers_to_many_prompts_have_it(audited):
+    rows = answers(400, phrase=0.4)
+    rows = [{**row, "pair": str(i // 2 % 20)} for i, row in enumerate(rows)]
+    found = [e for e in audited(rows, group="user", source=None).records if "word" in e.strata]
+    said = [e for e in found if e.tests[0].audit_q < 0.05]
+    assert {"partner"} & {e.strata["word"].split()[-1] for e in said}
+    assert {e.population for e in said} == {LIKE_THESE}
+
+
+def test_the_spread_of_texts_is_theirs_and_not_that_of_means_of_answers(audited):
+    rows = answers(240)
+    rows = [{**row, "pair": str(i // 2 % 6)} for i, row in enumerate(rows)]
+    run = audited(rows, group="user", source=None, score=("helpful",))
+    spread = of_score(run, "helpful").details[TEXT_SD]
+    assert spread == pytest.approx(np.std([float(row["helpful"]) for row in rows], ddof=1))

@@ -105,7 +105,7 @@ def _of_place(
     """Yield the differences of one place, and those that labels by hand correct."""
     (model, part, inside), sums, columns = place, within.sums, within.columns
     rows, scores = np.flatnonzero(inside), [sets.scores[k] for k, *_ in columns]
-    valid, values = ~np.isnan(within.difference), [sets.value[k, rows] for k, *_ in columns]
+    valid = ~np.isnan(within.difference)
     # What the exchange changes, and what hiding names does, of the same sets
     masked, written = (
         np.where(valid, unit_scores(sets, side[:, rows], columns), np.nan)
@@ -115,8 +115,7 @@ def _of_place(
         means_of(source_sums(sets, rows, d, columns), scope)
         for d in (masked - within.difference, written - masked)
     )
-    texts = [value[valid[:, i]] for i, value in enumerate(values)]
-    spread = np.array([np.nanstd(x, ddof=1) if len(x) > 1 else np.nan for x in texts])
+    spread = np.array([_text_sd(sets, k, rows[valid[:, i]]) for i, (k, *_) in enumerate(columns)])
     n_texts = sets.n_answers[rows].sum(axis=1) @ valid
     reasons = within.means.reason.astype(object)
     for i, score in enumerate(scores):
@@ -163,6 +162,19 @@ def _of_place(
     shared: dict[str, Any] = {"statistic": "difference", "strata": {}, "by_hand": by_hand}
     shared |= {"exclusions": sets.left_out.get(model, {}), **within.form}
     yield from estimates_of(PAIR_DIFFERENCE, sums, means, scope, fields_of, **shared)
+
+
+def _text_sd(sets: MatchedSets, score: int, rows: IntArray) -> float:
+    """Standard deviation of a score of the texts of these sets, within and between their halves."""
+    mean, n_answers = sets.value[score, rows], sets.n_answers[rows]
+    scored = ~np.isnan(mean)
+    if not scored.any():
+        return np.nan
+    # Of answers some have no score, as refusals have no sentiment
+    n = sets.df[score, rows].sum() + scored.sum()
+    grand = np.average(mean[scored], weights=n_answers[scored])
+    between = n * np.average((mean[scored] - grand) ** 2, weights=n_answers[scored])
+    return float(np.sqrt(divide(between + sets.squares[score, rows].sum(), n - 1.0)))
 
 
 def _corrected(

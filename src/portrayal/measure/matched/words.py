@@ -10,7 +10,7 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain, pairwise
 from sys import intern
 from typing import Any
@@ -23,13 +23,14 @@ from portrayal.annotate.scores import TEXT_SCORES
 from portrayal.annotate.word_match import TOKEN, fold
 from portrayal.measure.clustered import estimates_of
 from portrayal.measure.matched.differences import Within, contrasts, halves_of, of_these_prompts
-from portrayal.measure.matched.sets import MatchedSets
+from portrayal.measure.matched.sets import MANY_ANSWERS, MatchedSets
 from portrayal.measure.scope import Scope
-from portrayal.records import ALL, FEW_PROMPTS, UNITS, Estimate
+from portrayal.records import ALL, FEW_PROMPTS, THESE, UNITS, Estimate
 from portrayal.registry import Component
 from portrayal.run.directory import Run
 from portrayal.run.stages import Stage
 from portrayal.stats import divide
+from portrayal.types import IntArray
 
 MOST_SETS = 5_000
 """Sets of one model that words are proposed on, and as many that they are tested on."""
@@ -43,9 +44,6 @@ FIRST = "with_first"
 """Detail: answers to the first half that have the word."""
 SECOND, N_FIRST, N_SECOND = "with_second", "n_first", "n_second"
 """Details of more than one answer to a half: those to the others, and how many there are."""
-SAME_REQUESTS = "words were proposed in other answers to the same {cluster}s, so that nothing is \
-known of other {cluster}s"
-"""Why nothing is said of others like them, where few requests were answered many times."""
 NAME = "[name]"
 """Stands for names of people, and for the words in which the requests of a pair differ."""
 _MARK = "ꙮ"
@@ -83,14 +81,20 @@ class MatchedTexts:
         """Return these texts, and the same in the sets by the other columns of groups."""
         return (self, *(MatchedTexts(sets, self.run, self.locale) for sets in self.sets.beside))
 
+    @property
+    def side_of_source(self) -> IntArray:
+        """Whether each source proposes (0) or tests (1): the same in every run, to compare runs."""
+        return np.array([zlib.crc32(name.encode()) % 2 for name in self.sets.sources])
+
     def splits_answers(self, model: int) -> bool:
         """Whether halves of the answers to each request propose and test, not halves of sources.
 
-        That is where sources are too few for two halves, and each request has several answers.
+        That is where a half of the sources is too few, and each request has several answers.
         """
         of_model = self.sets.model == model
         n_answers = self.sets.n_answers[of_model]
-        few = len(np.unique(self.sets.source[of_model])) < 2 * FEW_PROMPTS
+        on_side = self.side_of_source[np.unique(self.sets.source[of_model])]
+        few = np.bincount(on_side, minlength=2).min() < FEW_PROMPTS
         return bool(few and not self.sets.apart and (n_answers.sum() >= 4 * (n_answers > 0).sum()))
 
     def parts(self, model: int, scope: Scope) -> tuple[list[int], list[int]]:
@@ -98,8 +102,7 @@ class MatchedTexts:
         of_model = np.flatnonzero(self.sets.model == model)
         if self.splits_answers(model):
             return of_model.tolist(), of_model.tolist()
-        # A source is of the same half in every run, so that runs are compared.
-        half = np.array([zlib.crc32(name.encode()) % 2 for name in self.sets.sources])
+        half = self.side_of_source
         rng, halves = scope.rng("words", self.sets.models[model]), []
         for side in (0, 1):
             # Halves of sources, not of sets: texts of one source would be on both sides
@@ -215,7 +218,9 @@ def pair_words(matched_texts: MatchedTexts, scope: Scope) -> Iterator[Estimate]:
         for model, (proposing, testing) in zip(texts.sets.models, parts, strict=True):
             if proposing and testing:
                 split = texts.splits_answers(texts.sets.models.index(model))
-                rank = _by_cells if split or texts.sets.apart else _discordant
+                n_answers = texts.sets.n_answers[proposing]
+                several = n_answers.sum() > MANY_ANSWERS * (n_answers > 0).sum()
+                rank = _by_cells if split or several or texts.sets.apart else _discordant
                 first, second = (0, 1) if split else (None, None)
                 proposed = _proposed(texts, rank(texts, proposing, first))
                 yield from _tested(texts, (testing, second), proposed, model, scope)
@@ -269,18 +274,26 @@ def _by_cells(texts: MatchedTexts, numbers: Sequence[int], side: int | None) -> 
     words = sorted(word for word, n in total.items() if n >= FEWEST)
     n, blocks = sum(n_answers.values()), sorted({block for block, _ in cells})
     for i, (_, code) in enumerate(contrasts(texts.sets)):
-        difference, variance = np.zeros((2, len(words)))
+        n_compared, (difference, variance, scatter) = 0, np.zeros((3, len(words)))
         for block in blocks:
             groups = [half for of, half in cells if of == block]
             sides = [group for group in groups if group == code], [g for g in groups if g != code]
+            if not all(sides):  # a request that one side did not answer compares nothing
+                continue
+            of_block = np.zeros(len(words))
             for sign, members in zip((1.0, -1.0), sides, strict=True):
-                if not all(sides):  # a request that one side did not answer compares nothing
-                    continue
                 size = sum(n_answers[block, group] for group in members)
                 count = sum(np.array([cells[block, g][w] for w in words], float) for g in members)
-                difference += sign * count / size
+                of_block += sign * count / size
                 # As of a rare word, so that a common one is proposed no sooner
                 variance += count / size**2
+            n_compared += 1
+            difference += of_block
+            scatter += of_block**2
+        # Other requests test what these propose, so that what a few of them ask for is no proposal
+        if side is None and n_compared >= FEW_PROMPTS:
+            between = (scatter - difference**2 / n_compared) * n_compared / (n_compared - 1)
+            variance = np.maximum(variance, between)
         z = divide(difference, np.sqrt(variance))
         for j in np.flatnonzero(np.abs(z) >= LEAST).tolist():
             yield -abs(float(z[j])), words[j], i, float(difference[j]) * n / (2 * len(blocks))
@@ -338,11 +351,6 @@ def _tested(
     scatter = squares, np.broadcast_to(df, squares.shape)
     within = Within.of(sets, np.array(numbers), share, columns, scatter, scope)
     exchanged, sums, means = within.fields(scope, "words", model), within.sums, within.means
-    if side is not None:
-        # The same requests propose and test, so that what is theirs alone would be tested twice
-        nothing = np.full_like(means.p, np.nan)
-        reason = np.full(len(nothing), SAME_REQUESTS.format(cluster=sums.cluster))
-        means = replace(means, low=nothing, high=nothing, p=nothing, reason=reason)
     is_pair = not sets.apart and n_read.max(initial=0.0) <= 1.0
 
     def fields_of(i: int) -> dict[str, Any]:
@@ -359,12 +367,14 @@ def _tested(
             for labels, counted in (((FIRST, SECOND), with_word), ((N_FIRST, N_SECOND), n_read)):
                 of_sides = counted[:, is_first].sum(), counted[:, ~is_first].sum()
                 details |= zip(labels, map(float, of_sides), strict=True)
-        of_word = {**exchanged(i), "strata": {**strata, "part": ALL}, "details": details}
-        return of_word if side is None else {**of_word, "scores": None, "tests": ()}
+        return {**exchanged(i), "strata": {**strata, "part": ALL}, "details": details}
 
     n_texts = 2 * len(numbers) if is_pair else int(n_read.sum())
     shared: dict[str, Any] = {"statistic": "difference", "strata": {}, "n_texts": n_texts}
-    yield from estimates_of(PAIR_WORDS, sums, means, scope, fields_of, **shared, **within.form)
+    for e in estimates_of(PAIR_WORDS, sums, means, scope, fields_of, **shared, **within.form):
+        # Where the same requests propose and test, what is theirs alone would be tested twice, so
+        # that nothing is known of others.
+        yield e if side is None else e.of_population(THESE, scope.level)
 
 
 def sentence(e: Estimate) -> str:
