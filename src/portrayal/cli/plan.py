@@ -79,24 +79,28 @@ def plan(
     )
     facts = {"needed": [finite(size) | {"n_texts": size.design.n_texts} for size in needed]}
     first = needed[0].design
+    taken = f"texts of a prompt correlate by {first.correlation:.2g}"
+    if kind == "difference":
+        taken += f", differences vary by {varies:.0%} of their size between prompts"
+    if unit != "sd":
+        taken += f", of the other group {first.base_share:.0%} have it"
     lead = (
         f"found with {power:.0%} power at level {level:.0%} among {first.n_tests:,} tests, in "
-        f"simulated audits; taken for granted: texts of a prompt correlate by {first.correlation:.2g}"
-        + (f", differences vary by {varies:.0%} between prompts" if kind == "difference" else "")
-        + (f", {first.base_share:.0%} of the other group" if unit != "sd" else "")
+        f"simulated audits; taken for granted: {taken}"
     )
-    rows = []
+    rows, notes = [], {}
     for size in needed:
         sides = " and ".join(f"{n:,}" for n in dict.fromkeys(size.design.sides))
         sizes = (f"{size.design.blocks:,}", sides, f"{size.design.n_texts:,}")
         cells = sizes if size.undefined is None else ("–",) * 3
         mark = " (in these)" * size.design.these
         rows.append((f"{size.design.effect:g}{mark}", *cells, f"{size.power:.2f}"))
+        if size.undefined:
+            notes[f"–: {size.undefined}"] = None
+        if mark:
+            notes["(in these): of these very prompts; else of all prompts like these"] = None
     nouns = {"sd": "difference in SD", "points": "difference of shares", "phrase": "share with it"}
-    block = "texts" if apart and samples == 1 else "prompts"
     effects = nouns[unit] if kind == "difference" else f"true {kind}"
+    block = "texts" if apart and samples == 1 else "prompts"
     table = (effects, block, "texts of each", "texts in all", "power"), rows
-    reasons = dict.fromkeys((f"–: {size.undefined}" for size in needed if size.undefined), "")
-    if any(size.design.these for size in needed):
-        reasons |= {"(in these): of these very prompts; the other rows, of all prompts like these": ""}
-    give(format, facts, [lead, table, *reasons])
+    give(format, facts, [lead, table, *notes])

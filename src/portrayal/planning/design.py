@@ -41,8 +41,8 @@ ICC = {"share": 0.18, "ratio": 0.27, "difference": 0.27}
 """Correlation of two people, or texts, of one prompt, where none is given: those of gender in 2,346
 hand-labelled stories of Shieh et al. (2025); for scores, the largest of the shares."""
 SHARE = {"sd": 0.5, "points": 0.1, "phrase": 0.0}
-"""Share that is taken for granted where none is given, by unit: as of refusals, and of a phrase that
-one group's answers alone have."""
+"""Share where none is given, by unit: as of refusals; and a phrase that one group's answers alone
+have."""
 TESTS = {"sd": 24, "points": 24, "phrase": 2 * PROPOSED}
 """Tests that share the level where no number is given: an audit of groups asks two questions, of
 about twelve scores, and of as many words as are proposed."""
