@@ -1,6 +1,5 @@
 """Designs: which comparison the columns of a table allow, and the rows that it takes."""
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -8,11 +7,11 @@ from typing import Any, Literal
 
 import portrayal.registry as registry
 from portrayal.annotate.exchange import NOTHING
-from portrayal.annotate.word_match import any_of
 from portrayal.collect.fields import MOST_VALUES
 from portrayal.collect.texts import plain_prompt
 from portrayal.errors import OptionError
 from portrayal.recognise.columns import (
+    WORD,
     WORDS,
     InputColumn,
     InputTable,
@@ -21,6 +20,7 @@ from portrayal.recognise.columns import (
     gender_of_name,
     group_label,
     group_lexicon,
+    groups_named,
 )
 from portrayal.recognise.matching import Pairing, keys_of, pairing_of
 from portrayal.recognise.roles import ColumnRoles, asked_for
@@ -28,7 +28,8 @@ from portrayal.recognise.rows import ORIGINAL, REWRITTEN, Recipe
 from portrayal.recognise.templates import Masker, names_of_groups, slot_words
 
 Comparison = Literal["pairs", "templates", "originals", "groups", "people", "study"]
-_WORD = re.compile(r"[\w-]+")
+NAMED_BY = 2_000
+"""Requests that are read for whom they name."""
 HALF, MOST = 0.3, 0.6
 """Shares of rows from which on templates compare groups, and from which on requests name them."""
 
@@ -117,8 +118,10 @@ class Chooser:
         promoted = [c for c in roles.results if self.asked or self.named_share(c) >= MOST]
         roles.results = [c for c in roles.results if c not in promoted]
         groups: list[InputColumn] = []
+        # What other columns say together ("Black woman") comes after them
         ranked = sorted(
-            [*roles.groups, *promoted], key=lambda c: (not c.is_group, -self.named_share(c))
+            [*roles.groups, *promoted],
+            key=lambda c: (not c.is_group, c.is_joint, -self.named_share(c)),
         )
         for column in ranked:
             twin = next((c for c in groups if _one_to_one(c, column)), None)
@@ -159,18 +162,14 @@ class Chooser:
         """Share of rows whose request names the row's own group."""
         if not self.roles.prompts:
             return 0.0
-        lexicon, factors = group_lexicon(), {*column.factor_names}
-        words = {w for w, (factor, _) in lexicon.items() if factor in factors and len(w) > 1}
-        pattern = re.compile(rf"\b{any_of(words) or '(?!)'}\b", re.IGNORECASE)
-        pairs = {*zip(self.prompts, column.cells, strict=True)}
-        pairs = {(prompt, value) for prompt, value in pairs if value.casefold() not in NOTHING}
+        pairs = dict.fromkeys(zip(self.prompts, column.cells, strict=True))
+        rows = [(prompt, value) for prompt, value in pairs if value.casefold() not in NOTHING]
         named = 0
-        for prompt, value in sorted(pairs)[:2000]:
-            words_of_prompt = " ".join(_WORD.findall(prompt.casefold()))
-            spelled = f" {bare(value)} " in f" {words_of_prompt} "
-            groups = {lexicon[m.casefold()] for m in pattern.findall(prompt)}
-            named += spelled or not groups.isdisjoint(column.factors.get(value, ()))
-        return named / max(min(len(pairs), 2000), 1)
+        for prompt, value in rows[:NAMED_BY]:
+            words = " ".join(WORD.findall(prompt.casefold()))
+            groups = column.factors.get(value, frozenset())
+            named += f" {bare(value)} " in f" {words} " or bool(groups & groups_named(prompt))
+        return named / max(len(rows[:NAMED_BY]), 1)
 
     # With groups ------------------------------------------------------------------------------
 
@@ -197,6 +196,8 @@ class Chooser:
 
     def _recipe(self, groups: Sequence[InputColumn], **more: Any) -> Recipe:
         roles = self.roles
+        if roles.sources is not None:
+            more.setdefault("source", (roles.sources.name,))
         return Recipe(
             text=roles.text.name,
             model=roles.model.name if roles.model else "",
@@ -431,30 +432,30 @@ class Chooser:
                 )
                 return self._of_groups([column])
         question = self._slot_question()
-        further = tuple(c.name for c in self.table.settings(roles.used))
         results = tuple(column.name for column in roles.results)
-        recipe = replace(self._recipe(()), made={}, further=(*results, *further))
-        source = self._source(roles.text.cells)
+        settings = [c for c in self.table.settings(roles.used) if not c.called("counter")]
+        further = (*results, *(column.name for column in settings))
+        recipe = replace(self._recipe(()), name="", made={}, further=further)
         return Choice(
             comparison="people",
             study="people",
-            recipe=replace(recipe, source=source),
+            recipe=replace(recipe, source=self._source(roles.text.cells)),
             question=question,
             remarks=tuple(self.remarks),
         )
 
     def _in_requests(self) -> InputColumn | None:
         """A column of the groups that requests name, one each, where templates then compare."""
-        lexicon = group_lexicon()
-        for factor in sorted({name for name, _ in lexicon.values()}):
-            words = {w for w, (name, _) in lexicon.items() if name == factor and len(w) > 1}
-            pattern = re.compile(rf"\b{any_of(words)}\b", re.IGNORECASE)
-            groups = {p: _only_group(p, pattern) for p in dict.fromkeys(self.prompts)}
-            cells = [groups[prompt] for prompt in self.prompts]
+        columns = tuple(column.name for column in self.roles.prompts)
+        words = {word for prompt in self.prompts[:NAMED_BY] for word in prompt.casefold().split()}
+        if words & WORDS["colours"]:  # "black" may be one as well
+            return None
+        for factor in sorted({factor for factor, _ in group_lexicon().values()}):
+            cells = [_only_group(factor, prompt) for prompt in self.prompts]
             if len({*cells} - {""}) < 2 or sum(map(bool, cells)) < MOST * len(cells):
                 continue
             if crossing(self._keys(Masker((factor,)), ()), cells)[2] > HALF:
-                self.add(factor, partial(_named_in, [c.name for c in self.roles.prompts], pattern))
+                self.add(factor, partial(_named_in, columns, factor))
                 return self.table.columns[factor]
         return None
 
@@ -475,14 +476,14 @@ class Chooser:
         return ""
 
 
-def _only_group(prompt: str, pattern: re.Pattern[str]) -> str:
+def _only_group(factor: str, prompt: str) -> str:
     """The one group of a factor that a request names; "" where it names none, or several."""
-    groups = {group_lexicon()[word.casefold()] for word in pattern.findall(prompt)}
-    return group_label(*min(groups)) if len(groups) == 1 else ""
+    groups = [pair for pair in sorted(groups_named(prompt)) if pair[0] == factor]
+    return group_label(*groups[0]) if len(groups) == 1 else ""
 
 
-def _named_in(columns: Sequence[str], pattern: re.Pattern[str], cells: Mapping[str, str]) -> str:
-    return _only_group("\n".join(filter(None, (cells[name] for name in columns))), pattern)
+def _named_in(columns: Sequence[str], factor: str, cells: Mapping[str, str]) -> str:
+    return _only_group(factor, "\n".join(filter(None, (cells[name] for name in columns))))
 
 
 def _one_to_one(one: InputColumn, two: InputColumn) -> bool:

@@ -37,6 +37,7 @@ WORDS = {name: frozenset(text.split()) for name, text in _FILE.items() if name !
 _MODEL = re.compile(_FILE["model_values"], re.IGNORECASE)
 _NUMBER = re.compile(r"[-+]?(?:\d+(?:[.,]\d+)?|\.\d+)(?:e[-+]?\d+)?%?", re.IGNORECASE)
 YES, NO = frozenset(("yes", "true", "y")), frozenset(("no", "false", "n"))
+WORD = re.compile(r"[\w-]+")
 _NAME_PARTS = re.compile(r"[^\W\d_]+|\d+")
 _CAMEL = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
 _SPACELESS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
@@ -146,11 +147,18 @@ class InputColumn:
         """Whether most of its values are words of a factor; single letters only if all are."""
         telling = [v for v in self.counts if v.strip().casefold() not in NOTHING | WORDS["unknown"]]
         named_groups = {groups for v in telling if (groups := self.factors.get(v))}
-        if not named_groups or len(self.counts) < 2:
+        # "black" and "white" beside "red" are colours
+        colours = any(value.casefold() in WORDS["colours"] for value in telling)
+        if not named_groups or len(self.counts) < 2 or colours:
             return False
         least = 1.0 if all(len(value) == 1 for value in telling) else 0.6
         several = len(named_groups) > 1 or len(telling) < len(self.counts)
         return several and sum(v in self.factors for v in telling) >= least * len(telling)
+
+    @property
+    def is_joint(self) -> bool:
+        """Whether values are of several factors at once ("Black woman")."""
+        return any(len(groups) > 1 for groups in self.factors.values())
 
     @property
     def factor_names(self) -> tuple[str, ...]:
@@ -200,6 +208,18 @@ def groups_in(value: str) -> frozenset[tuple[str, str]]:
         return frozenset((whole,)) if whole else frozenset()
     parts = [lexicon.get(word) for word in re.split(r"[ ,;/×&+-]+", plain)]
     return frozenset(part for part in parts if part) if all(parts) else frozenset()
+
+
+@cache
+def groups_named(prompt: str) -> frozenset[tuple[str, str]]:
+    """Return the factors and groups of which words, or phrases of up to three, stand in a request.
+
+    >>> sorted(groups_named("Describe a deaf woman."))
+    [('disability', 'hearing'), ('gender', 'F')]
+    """
+    words, lexicon = WORD.findall(prompt.casefold()), group_lexicon()
+    phrases = [" ".join(words[i : i + n]) for n in (1, 2, 3) for i in range(len(words) - n + 1)]
+    return frozenset(lexicon[phrase] for phrase in phrases if len(phrase) > 1 and phrase in lexicon)
 
 
 @cache

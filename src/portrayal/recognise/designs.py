@@ -104,11 +104,8 @@ def recognise(
         table = InputTable.of(unfold(source, *sides))
         if sides[1] != "model":
             explicit.setdefault("pair", ROW)
-            by = (
-                ()
-                if {*by} <= {name for side in sides[0].values() for name in side.values()}
-                else by
-            )
+            wide = {name for columns in sides[0].values() for name in columns.values()}
+            by = tuple(name for name in by if name not in wide)
     roles = roles_of(table, by, explicit, scores)
     _check_texts(table, roles.text.cells)
     choice = Chooser(table, roles, asked, tuple(by)).choice()
@@ -118,6 +115,11 @@ def recognise(
 
 def _check_texts(table: InputTable, texts: Sequence[str]) -> None:
     """Refuse texts of which none can be read."""
+    if len({*texts}) == 1 < table.n_rows and texts[0]:
+        raise DataError(
+            f"{table.source.name}: all {table.n_rows:,} texts are the same ({texts[0][:60]!r}); "
+            "expected answers that differ. Is this the right column? --column text=NAME"
+        )
     outcomes = {outcome_of(text) for text in texts[:200]}
     if "ok" not in outcomes and outcomes == {outcome_of(text) for text in texts}:
         kinds = " or ".join(sorted(outcomes))
@@ -144,11 +146,14 @@ def _design(table: InputTable, choice: Choice, lines: tuple[str, ...]) -> Design
         fields = {name: column for name, column in fields.items() if column}
         options: dict[str, Any] = {}
     else:
-        texts, fields = choice.recipe.source_of(table.source), choice.recipe.fields
+        texts, fields = choice.recipe.source_of(table.source), choice.recipe.fields.copy()
         groups = choice.recipe.group_names
         options = {"group": tuple(groups.values())} if groups else {}
         if choice.comparison == "people":
             options |= _of_people(table, choice.recipe.further)
+            # Of people it is an option, and no field
+            if source := fields.pop("source", ""):
+                options["source"] = source
         elif scores := choice.recipe.further:
             options |= {"score": scores}
         options |= {"apart": True} if choice.recipe.apart else {}

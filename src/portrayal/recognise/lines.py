@@ -14,7 +14,7 @@ _SHOWN = 4
 def lines_of(table: InputTable, roles: ColumnRoles, choice: Choice) -> tuple[str, ...]:
     """Return at most five lines: the texts, the columns, the comparison, what is set aside."""
     lines = [_texts(table, roles), _columns(roles, choice), _comparison(choice)]
-    lines += [_set_aside(table, roles), _not_said(choice)]
+    lines += [_set_aside(table, roles, choice), _not_said(choice)]
     return tuple(one_line(line) for line in lines if line)
 
 
@@ -67,14 +67,15 @@ def _comparison(choice: Choice) -> str:
     return f"Comparison: {sentence}{remarks}."
 
 
-def _set_aside(table: InputTable, roles: ColumnRoles) -> str:
+def _set_aside(table: InputTable, roles: ColumnRoles, choice: Choice) -> str:
     prompts = roles.prompts[-1].cells if roles.prompts else ("",) * table.n_read
     texts = roles.text.cells
     empty = sum(not text for text in texts)
     cut = sum(
         len(without_prompt(text, prompt)) < len(text)
         for text, prompt in zip(texts, prompts, strict=True)
-        if prompt
+        # A study reads its texts as they are
+        if prompt and choice.comparison != "study"
     )
     parts = [f"{empty:,} empty"] if empty else []
     parts += [f"{cut:,} began with the prompt, which was cut"] if cut else []

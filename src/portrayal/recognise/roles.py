@@ -139,6 +139,8 @@ def _text(
         and (len(c.counts) > MOST_VALUES or c.share_distinct > 0.2)
         and not (c.is_score or c.models > 0.6)
     ]
+    # Texts that are all the same are refused as such
+    candidates = candidates or long
     if explicit is not None:
         return explicit, (), long
     ranked = sorted(candidates, key=text_score, reverse=True)
