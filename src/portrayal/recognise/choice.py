@@ -73,7 +73,7 @@ class Chooser:
     roles: ColumnRoles
     asked: bool = False
     by: tuple[str, ...] = ()
-    made: dict[str, Callable[[Mapping[str, str]], str]] = field(default_factory=dict)
+    derived: dict[str, Callable[[Mapping[str, str]], str]] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -155,7 +155,7 @@ class Chooser:
         columns = self.table.columns
         rows = self._rows([*columns.values()])
         cells = tuple(make(dict(zip(columns, row, strict=True))) for row in rows)
-        self.made[name] = make
+        self.derived[name] = make
         self.table = replace(self.table, columns={**columns, name: InputColumn(name, cells)})
 
     def named_share(self, column: InputColumn) -> float:
@@ -164,12 +164,12 @@ class Chooser:
             return 0.0
         pairs = dict.fromkeys(zip(self.prompts, column.cells, strict=True))
         rows = [(prompt, value) for prompt, value in pairs if value.casefold() not in NOTHING]
-        named = 0
+        n_named = 0
         for prompt, value in rows[:NAMED_BY]:
             words = " ".join(WORD.findall(prompt.casefold()))
             groups = column.factors.get(value, frozenset())
-            named += f" {bare(value)} " in f" {words} " or bool(groups & groups_named(prompt))
-        return named / max(len(rows[:NAMED_BY]), 1)
+            n_named += f" {bare(value)} " in f" {words} " or bool(groups & groups_named(prompt))
+        return n_named / max(len(rows[:NAMED_BY]), 1)
 
     # With groups ------------------------------------------------------------------------------
 
@@ -205,7 +205,7 @@ class Chooser:
             prompts=tuple(column.name for column in roles.prompts),
             groups=tuple(column.name for column in groups),
             further=tuple(column.name for column in roles.scores),
-            made=dict(self.made),
+            derived=dict(self.derived),
             **more,
         )
 
@@ -216,9 +216,10 @@ class Chooser:
             trial = [*joint, column]
             shares = []
             for one in trial:
-                others = [other.cells for other in trial if other is not one]
+                beside_cells = [other.cells for other in trial if other is not one]
                 blocks = [
-                    "\x1f".join(row) if row[0] else "" for row in zip(keys, *others, strict=True)
+                    "\x1f".join(row) if row[0] else ""
+                    for row in zip(keys, *beside_cells, strict=True)
                 ]
                 shares.append(crossing(blocks, one.cells)[2])
             if min(shares) > HALF:
@@ -266,7 +267,7 @@ class Chooser:
         masked += [
             c
             for c in self.table.columns.values()
-            if roles.ignored.get(c.name) == "numbers" or c.name in self.made
+            if roles.ignored.get(c.name) == "numbers" or c.name in self.derived
         ]
         # Names that stand under every group are what requests are about
         if roles.name is not None and all(
@@ -322,18 +323,18 @@ class Chooser:
         """A column that crosses groups: occupations, fields; the one of most blocks."""
         used = self.roles.used - {column.name for column in self.roles.shared}
         free = [*self.table.settings(used), *self.roles.shared]
-        found = []
+        topics = []
         for column in free:
-            if column.called("counter") or column.called("id") or column.name in self.made:
+            if column.called("counter") or column.called("id") or column.name in self.derived:
                 continue
             n_blocks, n_both, share = crossing(column.cells, groups[0].cells)
             # Values that hold each group once, and bind no texts, only count
             several = len(groups[0].counts) * n_blocks < 0.7 * column.counts.total()
             if share > 0.8 and n_both > 1 and (several or column.called("topic")):
-                found.append((column.called("topic"), n_blocks, column, n_both))
-        if not found:
+                topics.append((column.called("topic"), n_blocks, column, n_both))
+        if not topics:
             return None
-        _, n_blocks, column, n_both = max(found, key=lambda f: f[:2])
+        _, n_blocks, column, n_both = max(topics, key=lambda f: f[:2])
         groups = self._joint(groups, column.cells)
         return Choice(
             comparison="templates",
@@ -399,11 +400,11 @@ class Chooser:
             links = [(n, n_both, c) for (n, n_both, share), c in crossings if share > 0.5]
             if not links:
                 return None
-            n_originals, _, link = max(links, key=lambda each: each[1])
-            others = [m for m in roles.model.counts if m.casefold() not in human]
-            recipe = self._recipe((), pair=(link.name,), humans=tuple(others))
+            n_originals, _, link = max(links, key=lambda link: link[1])
+            models_compared = [m for m in roles.model.counts if m.casefold() not in human]
+            recipe = self._recipe((), pair=(link.name,), humans=tuple(models_compared))
             blocks = f"values of `{link.name}`"
-        recipe = replace(recipe, groups=("version",), made=dict(self.made))
+        recipe = replace(recipe, groups=("version",), derived=dict(self.derived))
         return Choice(
             comparison="originals",
             recipe=recipe,
@@ -435,7 +436,7 @@ class Chooser:
         results = tuple(column.name for column in roles.results)
         settings = [c for c in self.table.settings(roles.used) if not c.called("counter")]
         further = (*results, *(column.name for column in settings))
-        recipe = replace(self._recipe(()), name="", made={}, further=further)
+        recipe = replace(self._recipe(()), name="", derived={}, further=further)
         return Choice(
             comparison="people",
             study="people",
@@ -466,8 +467,8 @@ class Chooser:
                 continue
             keys = self._keys(Masker(), (column.name,))
             pairs = zip(self.prompts, column.cells, strict=True)
-            named = sum(value.casefold() in prompt.casefold() for prompt, value in pairs)
-            if named >= 0.9 * len(keys) and crossing(keys, column.cells)[2] > HALF:
+            n_named = sum(value.casefold() in prompt.casefold() for prompt, value in pairs)
+            if n_named >= 0.9 * len(keys) and crossing(keys, column.cells)[2] > HALF:
                 values = ", ".join([*column.counts][:3])
                 return (
                     f"is `{column.name}` ({values}) the groups to compare, or a topic? Groups: "

@@ -125,9 +125,9 @@ class InputColumn:
     @cached_property
     def models(self) -> float:
         """Share of values that look like the name of a model, or of people as its authors."""
-        found = [bool(_MODEL.search(v)) or v.casefold() in WORDS["human"] for v in self.looked_at]
+        authors = [bool(_MODEL.search(v)) or v.casefold() in WORDS["human"] for v in self.looked_at]
         named_models = [bool(_MODEL.search(v)) for v in self.looked_at]
-        return sum(found) / max(len(found), 1) if any(named_models) else 0.0
+        return sum(authors) / max(len(authors), 1) if any(named_models) else 0.0
 
     @cached_property
     def names(self) -> float:
@@ -178,12 +178,12 @@ def group_lexicon() -> dict[str, tuple[str, str]]:
     """Return every word of the factors that ship, in small letters, with its factor and group."""
     lexicon: dict[str, tuple[str, str]] = {}
     for factor in map(load_factor, factors()):
-        listed = [((g.key, g.label, *g.also), g.key) for g in factor.groups]
+        word_lists = [((g.key, g.label, *g.also), g.key) for g in factor.groups]
         for source in factor.sources:
-            listed += [(words, group) for group, words in getattr(source, "listed", {}).items()]
+            word_lists += [(words, group) for group, words in getattr(source, "listed", {}).items()]
             if isinstance(source, ColumnSource):
-                listed += [((spelling,), group) for spelling, group in source.values.items()]
-        for words, group in listed:
+                word_lists += [((spelling,), group) for spelling, group in source.values.items()]
+        for words, group in word_lists:
             for word in words:
                 lexicon.setdefault(spelling_key(word), (factor.name, group))
     return lexicon
@@ -203,9 +203,9 @@ def bare(value: str) -> str:
 def groups_in(value: str) -> frozenset[tuple[str, str]]:
     """Return the factors and groups that a value is a word of, or all of its words are."""
     lexicon, plain = group_lexicon(), bare(value)
-    whole = lexicon.get(plain) or lexicon.get(plain.replace(" ", "-"))
-    if whole or not plain:
-        return frozenset((whole,)) if whole else frozenset()
+    phrase = lexicon.get(plain) or lexicon.get(plain.replace(" ", "-"))
+    if phrase or not plain:
+        return frozenset((phrase,)) if phrase else frozenset()
     parts = [lexicon.get(word) for word in re.split(r"[ ,;/×&+-]+", plain)]
     return frozenset(part for part in parts if part) if all(parts) else frozenset()
 

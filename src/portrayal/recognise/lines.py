@@ -22,9 +22,9 @@ def _texts(table: InputTable, roles: ColumnRoles) -> str:
     models = len(roles.model.counts) if roles.model else 0
     by = f", {counted(models, 'model')} in `{roles.model.name}`" if roles.model else ""
     prompts = " + ".join(f"`{column.name}`" for column in roles.prompts)
-    rest = f"; prompts in {prompts}" if prompts else ""
+    asked_in = f"; prompts in {prompts}" if prompts else ""
     name = Path(table.source.name).name
-    return f"{name}: {counted(table.n_rows, 'text')} in `{roles.text.name}`{by}{rest}."
+    return f"{name}: {counted(table.n_rows, 'text')} in `{roles.text.name}`{by}{asked_in}."
 
 
 def _columns(roles: ColumnRoles, choice: Choice) -> str:
@@ -92,7 +92,10 @@ def _repeated(roles: ColumnRoles) -> str:
     for model, text in zip(models, roles.text.cells, strict=True):
         if text:
             texts.setdefault(model, []).append(text)
-    shares = {model: 1 - len({*own}) / len(own) for model, own in texts.items()}
+    shares = {
+        model: 1 - len({*texts_of_model}) / len(texts_of_model)
+        for model, texts_of_model in texts.items()
+    }
     model = max(shares, key=lambda name: shares[name], default="")
     if not shares or shares[model] < 0.2:
         return ""

@@ -164,9 +164,9 @@ def _long_columns(
 ) -> None:
     """Requests, references and shared sources, in the order in which names and values tell."""
     requests = [explicit["prompt"]] if "prompt" in explicit else []
-    taken = {c.name for c in (roles.text, *roles.rivals, *explicit.values())}
+    assigned = {c.name for c in (roles.text, *roles.rivals, *explicit.values())}
     for column in table.columns.values():
-        if column.name in taken or column.is_number:
+        if column.name in assigned or column.is_number:
             continue
         asks = column.called("prompt") and (column.length >= 2 or column.requests > 0.6)
         if column not in long and not asks:
@@ -251,8 +251,8 @@ def _assign(roles: ColumnRoles, column: InputColumn) -> None:
 
 def _is_model(column: InputColumn) -> bool:
     few = len(column.counts) <= MOST_MODELS and column.length < LONG
-    named = column.called("model") and not column.is_score
-    return few and (named or (column.models > 0.6 and not column.called("id")))
+    by_name = column.called("model") and not column.is_score
+    return few and (by_name or (column.models > 0.6 and not column.called("id")))
 
 
 def _is_group(column: InputColumn) -> bool:

@@ -58,7 +58,7 @@ class Recipe:
         Columns that together are the request.
     groups, further
         Columns of groups, and other columns that are kept.
-    made
+    derived
         Columns that are made beforehand.
     pair, source
         Columns whose values together name the pair, and what pairs were made from.
@@ -78,7 +78,7 @@ class Recipe:
     prompts: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
     further: tuple[str, ...] = ()
-    made: Made = field(default_factory=dict)
+    derived: Made = field(default_factory=dict)
     pair: tuple[str, ...] = ()
     source: tuple[str, ...] = ()
     masker: Masker | None = None
@@ -99,7 +99,7 @@ class Recipe:
             "source": bool(self.source),
         }
         present[template] = present[template] or self.masker is not None
-        return {name: name for name, there in present.items() if there}
+        return {name: name for name, is_present in present.items() if is_present}
 
     @property
     def group_names(self) -> dict[str, str]:
@@ -109,21 +109,21 @@ class Recipe:
     def source_of(self, source: TextSource) -> TextSource:
         """Return the rows of a source as a study reads them."""
         columns = (*self.fields, *self.group_names.values(), *self.further)
-        facts = (VERSION, source.digest, sorted(self.made), repr(self._facts()))
+        facts = (VERSION, source.digest, sorted(self.derived), repr(self._facts()))
         digest = blake2b(repr(facts).encode(), digest_size=16).hexdigest()
 
         def rows() -> Iterator[Row]:
             originals = set[str]()
             for row in source.rows():
                 cells = {name: cell(row.get(name)) for name in source.columns}
-                for name, make in self.made.items():
+                for name, make in self.derived.items():
                     cells[name] = make(cells)
                 yield from self._rows_of(row, cells, originals)
 
         return TextSource(source.name, digest, tuple(dict.fromkeys(columns)), rows)
 
     def _facts(self) -> dict[str, object]:
-        plain = {k: v for k, v in vars(self).items() if k not in ("made", "masker")}
+        plain = {k: v for k, v in vars(self).items() if k not in ("derived", "masker")}
         mask = self.masker
         return plain | {"mask": mask and (mask.factors, sorted(mask.names), mask.slots)}
 
@@ -132,7 +132,7 @@ class Recipe:
     ) -> Iterator[dict[str, object]]:
         prompt = "\n".join(filter(None, (cells[name] for name in self.prompts)))
         text = row.get(self.text)
-        made: dict[str, object] = {
+        record: dict[str, object] = {
             "text": cleaned(without_prompt(text, prompt)) if isinstance(text, str) else text,
             "prompt": prompt,
             "model": cells.get(self.model, ""),
@@ -142,33 +142,33 @@ class Recipe:
         }
         if self.masker is not None:
             template = self.masker(prompt, [cells[name] for name in self.masked])[1]
-            made["source" if self.apart else "pair"] = template if prompt else ""
-        made = {name: made[name] for name in self.fields}
-        made |= {new: cells.get(name, "") for name, new in self.group_names.items()}
-        made |= {name: cells[name] for name in self.further}
+            record["source" if self.apart else "pair"] = template if prompt else ""
+        record = {name: record[name] for name in self.fields}
+        record |= {new: cells.get(name, "") for name, new in self.group_names.items()}
+        record |= {name: cells[name] for name in self.further}
         if self.reference:
-            yield from self._beside(made, cells[self.reference], originals)
+            yield from self._beside(record, cells[self.reference], originals)
         elif self.humans and cells[self.model].casefold() in WORDS["human"]:
             # Each model is compared with the same originals
             for model in self.humans:
-                yield made | {"model": model, self.groups[0]: ORIGINAL}
+                yield record | {"model": model, self.groups[0]: ORIGINAL}
         else:
-            yield made
+            yield record
 
     def _beside(
-        self, made: dict[str, object], original: str, originals: set[str]
+        self, record: dict[str, object], original: str, originals: set[str]
     ) -> Iterator[dict[str, object]]:
         """A rewriting, and its original where it is the first of it by this model."""
         if not original:
             return
-        pair = made["pair"] or blake2b(original.encode(), digest_size=6).hexdigest()
+        pair = record["pair"] or blake2b(original.encode(), digest_size=6).hexdigest()
         (group,) = self.groups
-        yield made | {"pair": pair, group: REWRITTEN}
-        key = f"{made.get('model', '')}\x1f{pair}"
+        yield record | {"pair": pair, group: REWRITTEN}
+        key = f"{record.get('model', '')}\x1f{pair}"
         if key not in originals:
             originals.add(key)
             no_prompt = {"prompt": ""} if self.prompts else {}
-            yield made | {"pair": pair, group: ORIGINAL, "text": cleaned(original)} | no_prompt
+            yield record | {"pair": pair, group: ORIGINAL, "text": cleaned(original)} | no_prompt
 
 
 def unfolded(

@@ -33,23 +33,23 @@ def sides_of(table: InputTable, by: Sequence[str]) -> tuple[Sides, str] | None:
             raise missing_column(table, name, "--by")
     columns = table.columns.values()
     long = [c for c in columns if c.length >= LONG and not c.is_number and len(c.counts) > 1]
-    chosen = [column for column in long if column.name in by]
-    if len(chosen) > 1:
-        if len(chosen) < len(by):
+    by_user = [column for column in long if column.name in by]
+    if len(by_user) > 1:
+        if len(by_user) < len(by):
             raise OptionError("--by names columns of texts and of groups; give either.")
-        return {column.name: {"text": column.name} for column in chosen}, "group"
+        return {column.name: {"text": column.name} for column in by_user}, "group"
     by_rest: dict[tuple[str, tuple[str, ...]], list[tuple[str, str, str]]] = defaultdict(list)
     for column in long:
-        for kind, side, rest in _parts(column):
-            by_rest[kind, rest].append((kind, side, column.name))
+        for kind, side, other_words in _parts(column):
+            by_rest[kind, other_words].append((kind, side, column.name))
     sides: Sides = {}
     best = ""
-    for (kind, rest), members in by_rest.items():
+    for (kind, other_words), members in by_rest.items():
         # Each side once, and at least two of them
         if len({side for _, side, _ in members}) == len(members) > 1:
             best = best or kind
             for _, side, name in members if kind == best else ():
-                sides.setdefault(side, {})["_".join(rest) or "text"] = name
+                sides.setdefault(side, {})["_".join(other_words) or "text"] = name
     full = {side: names for side, names in sides.items() if names}
     return (full, best) if len(full) > 1 and _has_texts(table, full) else None
 
@@ -60,15 +60,15 @@ def _parts(column: InputColumn) -> list[tuple[str, str, tuple[str, ...]]]:
     parts = []
     for factor in dict.fromkeys(lexicon[word][0] for word in words if word in lexicon):
         inside = [w for w in words if w in lexicon and lexicon[w][0] == factor and len(w) > 1]
-        rest = tuple(word for word in words if word not in inside)
+        other_words = tuple(word for word in words if word not in inside)
         if inside:
-            parts.append((factor, " ".join(inside), rest))
+            parts.append((factor, " ".join(inside), other_words))
     models = [word for word in words if InputColumn("", (word,)).models]
     if models and not parts:
         # A version stands behind the name of its model: "gpt", "4"
         numbers = [word for word in words if word.isdigit()]
-        rest = tuple(word for word in words if word not in (*models, *numbers))
-        parts.append(("model", " ".join([*models, *numbers]), rest))
+        other_words = tuple(word for word in words if word not in (*models, *numbers))
+        parts.append(("model", " ".join([*models, *numbers]), other_words))
     return parts
 
 
