@@ -233,6 +233,23 @@ def test_one_group_is_said_and_compared_with_nothing(rng: random.Random) -> None
     assert any("`gender` (one value)" in line for line in design.lines)
 
 
+def test_halves_of_pairs_of_another_name_are_asked_about(rng: random.Random) -> None:
+    rows = [
+        {"pair_id": i, "spelling": s, "prompt": text(rng, i), "output": text(rng, i)}
+        for i in range(30)
+        for s in ("plain", "typed")
+    ]
+    assert "is `spelling` the groups to compare within `pair_id`" in table(*rows).question
+    assert table(*rows, by=["spelling"]).comparison == "pairs"
+
+
+def test_models_side_by_side_are_models_whatever_their_version(rng: random.Random) -> None:
+    rows = [
+        {"prompt": f"Write of a {job}.", "gpt-4o": text(rng), "llama3": text(rng)} for job in JOBS
+    ]
+    assert {row["model"] for row in made(table(*rows))} == {"gpt 4 o", "llama 3"}
+
+
 def test_colours_are_no_races(rng: random.Random) -> None:
     rows = [
         {"prompt": f"Describe a {colour} car of a {job}.", "answer": text(rng), "color": colour}

@@ -28,6 +28,8 @@ from portrayal.recognise.rows import ORIGINAL, REWRITTEN, Recipe
 from portrayal.recognise.templates import Masker, names_of_groups, slot_words
 
 Comparison = Literal["pairs", "templates", "originals", "groups", "people", "study"]
+PAIRED = frozenset(("pair", "pairs", "pairid", "couple", "matched"))
+"""Words by which a column says that its rows are of one pair, whatever they differ in."""
 NAMED_BY = 2_000
 """Requests that are read for whom they name."""
 HALF, MOST = 0.3, 0.6
@@ -461,7 +463,14 @@ class Chooser:
         return None
 
     def _slot_question(self) -> str:
-        """Whether values of a column stand in one place of requests that are else equal."""
+        """Whether a column may name groups: in pairs, or in one place of requests else equal."""
+        for column in self.table.settings(self.roles.used):
+            pairing = pairing_of(self.table, self.roles, [column])
+            if pairing is not None and not PAIRED.isdisjoint(pairing.columns[0].words):
+                return (
+                    f"is `{column.name}` the groups to compare within "
+                    f"`{pairing.columns[0].name}`? Groups: --by {column.name}"
+                )
         for column in self.table.settings(self.roles.used) if self.roles.prompts else ():
             if column.called("topic") or column.called("counter"):
                 continue

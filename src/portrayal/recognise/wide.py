@@ -5,7 +5,14 @@ from collections.abc import Sequence
 
 from portrayal.collect.sources import TextSource
 from portrayal.errors import OptionError
-from portrayal.recognise.columns import LONG, InputColumn, InputTable, group_lexicon, words_of_name
+from portrayal.recognise.columns import (
+    LONG,
+    WORDS,
+    InputColumn,
+    InputTable,
+    group_lexicon,
+    words_of_name,
+)
 from portrayal.recognise.roles import missing_column, text_score
 from portrayal.recognise.rows import unfolded
 
@@ -65,10 +72,10 @@ def _parts(column: InputColumn) -> list[tuple[str, str, tuple[str, ...]]]:
             parts.append((factor, " ".join(inside), other_words))
     models = [word for word in words if InputColumn("", (word,)).models]
     if models and not parts:
-        # A version stands behind the name of its model: "gpt", "4"
-        numbers = [word for word in words if word.isdigit()]
-        other_words = tuple(word for word in words if word not in (*models, *numbers))
-        parts.append(("model", " ".join([*models, *numbers]), other_words))
+        # A version stands behind the name of its model: "gpt", "4", "o"
+        other_words = tuple(w for w in words if w in WORDS["text"] or w in WORDS["prompt"])
+        version = [word for word in words if word not in other_words]
+        parts.append(("model", " ".join(version), other_words))
     return parts
 
 
