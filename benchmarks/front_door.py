@@ -135,7 +135,7 @@ def p_values(design: Design, sets: MatchedSets) -> FloatArray:
     """P of each score, shape (3,): of these prompts where they are few; 1 where undefined."""
     rows = np.arange(len(sets.source))
     columns = [(k, *contrasts(sets)[0]) for k in range(len(SCORES))]
-    scatter = sets.squares, sets.df
+    scatter = sets.squares, sets.df, sets.n_answers
     within = Within.of(sets, rows, sets.value, columns, scatter, Scope("pairs", level=LEVEL))
     p = within.means.p
     if design.few:

@@ -50,6 +50,7 @@ from portrayal.stats.paired import (
 )
 from portrayal.stats.proportions import (
     cohens_d,
+    count_differences,
     exact_test,
     katz_log,
     ratio,
@@ -80,6 +81,7 @@ __all__ = [
     "clustered_changes",
     "cohens_d",
     "column_ratios",
+    "count_differences",
     "crossed_differences",
     "divide",
     "exact_test",

@@ -129,3 +129,18 @@ def test_refusals_of_all_answers_to_one_half_alone_are_told_in_these_pairs(tmp_p
     assert found.headline.startswith(begins)
     assert found.headline.endswith("; of other prompts nothing can be said from 3")
     assert found.sure == "holds in these prompts"
+
+
+@pytest.mark.parametrize(("counts", "p"), [((4, 0), 0.0496), ((3, 0), 0.1058), ((9, 2), 0.0639)])
+def test_a_few_refusals_in_one_prompt_are_judged_as_counts(counts, p):
+    """Of one half nobody refuses, which has no spread: then p is that of Fisher's exact test."""
+    n = np.array([[132, 146] if counts[1] == 0 else [146, 132]])
+    value = np.zeros((len(SCORES), 1, 2))
+    value[-1] = np.array(counts) / n
+    squares = np.zeros((len(SCORES), 1))
+    squares[-1] = (n * value[-1] * (1.0 - value[-1])).sum()
+    df = np.full(squares.shape, n.sum() - 2.0)
+    sets = replace(sets_of(value), n_answers=n, squares=squares, df=df)
+    (e,) = [e for e in pair_difference(sets, Scope("pairs")) if e.strata["score"] == "refused"]
+    assert e.fixed.p == pytest.approx(p, abs=1e-4)
+    assert (e.fixed.low > 0.0) == (p < 0.05)

@@ -80,3 +80,22 @@ def test_halves_exchanged_by_coins_find_nothing_more_often_than_they_may(audited
         rows[i]["text"], rows[i + 1]["text"] = texts
     run = audited(rows)
     assert not [e for e in run.records if e.tests and (e.tests[0].audit_q or 1.0) < 0.05]
+
+
+def test_words_of_a_few_prompts_are_found_no_more_often_than_they_may_be(audited):
+    """Answers to three prompts of words drawn alike for both halves: most audits state nothing."""
+    rng, words_of_all = np.random.default_rng(5), np.array([f"w{chr(97 + i)}" for i in range(26)])
+    false = seen = 0
+    for world in range(20):
+        rows = [
+            {"case": str(case), "gender": gender, "text": f"Answer {i}. {' '.join(drawn)}."}
+            for case in range(3)
+            for gender in ("female", "male")
+            for i, drawn in enumerate(rng.choice(words_of_all, (40, 12)))
+        ]
+        run = audited(rows, source=None, scorers=("length",), seed=world)
+        found = [e for e in run.records if e.measure.startswith("pair_words") and e.fixed]
+        seen += bool(found)
+        false += any(e.fixed.q is not None and e.fixed.q < 0.05 for e in found)
+    assert seen >= 5
+    assert false <= 3

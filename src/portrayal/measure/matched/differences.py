@@ -46,7 +46,7 @@ from portrayal.records import (
 from portrayal.reference.labels import people_words
 from portrayal.registry import Component
 from portrayal.run.pages import number as digits
-from portrayal.stats import divide, infer_fixed_means
+from portrayal.stats import count_differences, divide, infer_fixed_means
 from portrayal.stats.paired import exchange_test
 from portrayal.types import BoolArray, FloatArray, IntArray
 
@@ -72,6 +72,8 @@ NO_VALUE = (
     "no text of one of the groups has this score",
 )
 """Why there is no value: within pairs, and apart."""
+MOST_COUNTED = 1_000
+"""Sets up to which answers that say yes are compared as counts."""
 _NO_NAMES = 1e-12
 EQUAL = 0.9
 """Level of the interval whose ends a test of equivalence at .05 reads (two one-sided tests)."""
@@ -94,7 +96,7 @@ def pair_difference(matched_sets: MatchedSets, scope: Scope) -> Iterator[Estimat
         for model, part, inside in sets.places:
             rows = np.flatnonzero(inside)
             # Without the scorer's reaction to the words of a person, which is tested beside it
-            scatter = sets.squares[:, rows], sets.df[:, rows]
+            scatter = sets.squares[:, rows], sets.df[:, rows], sets.n_answers[rows]
             within = Within.of(sets, rows, sets.neutral[:, rows], columns, scatter, scope)
             yield from _of_place(sets, (model, part, inside), within, scope)
 
@@ -262,6 +264,28 @@ def within_sets(value: FloatArray, first: int, *, apart: bool = False) -> FloatA
     return np.asarray(np.where(weights[..., first] > 0, difference, np.nan))
 
 
+def counts_of(value: FloatArray, n_answers: IntArray) -> tuple[FloatArray, FloatArray]:
+    """How many answers of each half say yes, of how many, of shares (n_sets, n_groups)."""
+    sizes = np.where(np.isnan(value), 0.0, n_answers)
+    return np.rint(np.nan_to_num(value) * sizes), sizes
+
+
+def of_sides(x: FloatArray, first: int) -> tuple[FloatArray, FloatArray]:
+    """Sums of the first half and of all others, (n_sets, 1) each."""
+    one = x[:, [first]]
+    return one, x.sum(axis=1, keepdims=True) - one
+
+
+def _are_counts(share: FloatArray, squares: FloatArray, df: FloatArray, n: IntArray) -> bool:
+    """Whether few enough answers all have a score of yes or no: then x² is x."""
+    if len(n) > MOST_COUNTED:
+        return False
+    sizes = np.where(np.isnan(share), 0.0, n)
+    of_counts = np.nansum(sizes * share * (1.0 - share), axis=1)
+    same_df = np.array_equal(df, np.maximum(sizes - 1.0, 0.0).sum(axis=1))
+    return bool(same_df and np.allclose(squares, of_counts))
+
+
 Column = tuple[int, str, int]
 """Which score, the name of the comparison of groups, and the code of the group that is first."""
 
@@ -335,7 +359,7 @@ class Within:
         rows: IntArray,
         value: FloatArray,
         columns: Sequence[Column],
-        scatter: tuple[FloatArray, FloatArray],
+        scatter: tuple[FloatArray, FloatArray, IntArray],
         scope: Scope,
     ) -> "Within":
         """Compare the halves of some sets.
@@ -348,16 +372,16 @@ class Within:
             Scores of the halves, shape (n_scores, n_chosen, n_groups); 0 or 1 for words.
         scatter
             Sums of squares of answers off the means of halves, and degrees of freedom, shape
-            (n_scores, n_chosen) each. Answers that never differ within halves are taken as
-            exchangeable between them.
+            (n_scores, n_chosen) each; and the answers of halves, (n_chosen, n_groups). Answers that
+            never differ within halves are taken as exchangeable between them.
         """
-        difference, n_answers = unit_scores(sets, value, columns), sets.n_answers[rows]
+        difference, n_answers = unit_scores(sets, value, columns), scatter[-1]
         sums = source_sums(sets, rows, difference, columns)
         if sets.apart:  # other texts of the same groups are drawn, not other answers
             return cls(columns, difference, sums, means_of(sums, scope))
         noise, free = np.full((2, *difference.shape), np.nan)
         for i, (k, _, first) in enumerate(columns):
-            (squares, df), d = (x[k] for x in scatter), difference[:, i]
+            squares, df, d = scatter[0][k], scatter[1][k], difference[:, i]
             # A mean of n answers has 1 / n of the variance of one.
             weights = weights_within(n_answers > 0, first)
             multiplier = (weights**2 / np.maximum(n_answers, 1)).sum(axis=1)
@@ -365,6 +389,14 @@ class Within:
             variance = np.where(squares > 0, divide(squares, df) * multiplier, exchanged)
             noise[:, i], free[:, i] = np.where(df > 0, variance, np.nan), df
         fixed = infer_fixed_means(difference, sets.source[rows], noise, free, scope.level)
+        answered = ((free > 0) | np.isnan(difference)).all(axis=0)
+        for i, (k, _, first) in enumerate(columns):
+            if answered[i] and _are_counts(value[k], scatter[0][k], scatter[1][k], n_answers):
+                # The few that say yes have no normal law, so counts are compared as counts.
+                counts, sizes = (of_sides(x, first) for x in counts_of(value[k], n_answers))
+                of_counts = count_differences(counts, sizes, scope.level)
+                for of_means, bound in zip(fixed, of_counts, strict=True):
+                    of_means[i] = bound[0]
         return cls(columns, difference, sums, replace(means_of(sums, scope), fixed=fixed))
 
     @property

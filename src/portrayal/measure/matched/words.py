@@ -333,7 +333,7 @@ def _tested(
     # NaN stays where a set has no answer of a group; answers without the word are 0.
     share = np.full((len(place), len(numbers), len(sets.groups)), np.nan)
     row = {number: i for i, number in enumerate(numbers)}
-    n_read = np.zeros((len(numbers), len(sets.groups)))
+    n_read = np.zeros((len(numbers), len(sets.groups)), dtype=np.int64)
     for number, halves in texts.halves(numbers, side):
         for half, answers in halves.items():
             share[:, row[number], half] = 0.0
@@ -345,10 +345,9 @@ def _tested(
         return
     columns = [(place[word], *compared[i]) for word, i in proposed]
     # In these very requests: a word stands in an answer or not
-    n_answers = sets.n_answers[numbers] if side is None else n_read
-    squares = np.nansum(n_answers * share * (1.0 - share), axis=2)
-    df = np.maximum(n_answers - 1, 0).sum(1).astype(np.float64)
-    scatter = squares, np.broadcast_to(df, squares.shape)
+    squares = np.nansum(n_read * share * (1.0 - share), axis=2)
+    df = np.maximum(n_read - 1, 0).sum(1).astype(np.float64)
+    scatter = squares, np.broadcast_to(df, squares.shape), n_read
     within = Within.of(sets, np.array(numbers), share, columns, scatter, scope)
     exchanged, sums, means = within.fields(scope, "words", model), within.sums, within.means
     is_pair = not sets.apart and n_read.max(initial=0.0) <= 1.0
