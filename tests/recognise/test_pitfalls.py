@@ -22,7 +22,7 @@ def test_a_counter_with_one_of_each_group_is_no_pair(rng: random.Random) -> None
     assert (design.comparison, design.options) == ("groups", {"group": ("gender",), "apart": True})
     assert "pair" not in design.columns
     # The same rows under another name of the column
-    renamed = table(*({"case": row["run"], **row, "run": "1"} for row in rows))
+    renamed = table(*({"batch": row["run"], **row, "run": "1"} for row in rows))
     assert renamed.comparison == "groups"
 
 
@@ -208,3 +208,14 @@ def test_what_stands_around_a_text_is_cleaned_and_empty_ones_are_counted(
     design = table(*({**row, "gender": row.pop("group_in")} for row in rows))
     assert made(design)[1]["text"].startswith("The day\nShe left. - ")
     assert any("16 empty" in line for line in design.lines)
+
+
+def test_a_column_named_for_pairs_is_believed_though_its_texts_share_few_words():
+    words = ("tea and toast", "an old red bus", "rain over hills", "a long report", "green doors")
+    rows = [
+        {"item": f"q{i}", "gender": gender, "answer": f"{words[(i + j) % 5]}, number {i * 2 + j}."}
+        for i in range(30)
+        for j, gender in enumerate(("woman", "man"))
+    ]
+    design = table(*rows)
+    assert design.comparison == "pairs"

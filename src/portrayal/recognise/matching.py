@@ -41,9 +41,12 @@ def pairing_of(
         binding: Binding = "binds"
         if column is not roles.pairs:
             binding = binding_of(keys_of(columns), keys_of(groups), roles.text.cells)
-            # Few ids are no test; a name that says "pair" is then believed
-            if binding == "open" and is_trusted and not column.called("counter"):
-                binding = "binds" if len(column.counts) < FEWEST_IDS else "open"
+            # Texts of a pair need not share words, and pairs of none lose next to nothing: a name
+            # that says "pair" is believed
+            if column.called("pair") and not column.called("counter"):
+                binding = "binds"
+            elif binding == "open" and is_trusted and len(column.counts) < FEWEST_IDS:
+                binding = "binds"  # few ids are no test
         if binding == "binds":
             return Pairing(columns, binding)
         if binding == "open" and column.called("pair") and best is None:
