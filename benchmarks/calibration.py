@@ -626,7 +626,7 @@ def plan(options: argparse.Namespace) -> None:
             yield kind, effect, described or "pairs", found.design.blocks, there
 
     head = ("estimand", "true effect", "design", "prompts needed", "power, other random numbers")
-    show("Plans for 80 % power among 20 tests", head, rows())
+    show("Plans for 80 % power among the tests of an audit", head, rows())
 
 
 # ---------------------------------------------------------------------------- news

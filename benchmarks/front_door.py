@@ -1,31 +1,43 @@
 """Level and power of comparisons of groups, for the designs that files of answers have.
 
-    python -m benchmarks.front_door [--worlds 1000] [--seed 0] [--design NAME]
+    python -m benchmarks.front_door [--worlds 1000] [--seed 0] [--design NAME] [--audits 50]
 
 Each world is drawn for one design: answers to women and men in blocks (pairs, prompts, templates)
 or apart, with three scores: a number, whether an answer refuses, and whether it has a phrase. In
 null worlds groups do not differ (in prompts like these, though each prompt has its own difference;
 of fewer than five prompts, in these). In the others the number is .3 standard deviations higher,
 refusals are 10 points more, and the phrase stands in 10 % of one group's answers alone; these
-effects too differ between prompts. Printed is the share of worlds with p below .05.
+effects too differ between prompts. Worlds have as many texts as `portrayal.plan` names for each
+score. Printed is the share of null worlds with p below .05, and of the others with p below that of
+the tests that share the level; a phrase must also be proposed by the other half of the texts. With
+`--audits` texts are written, with one effect in them, that `portrayal.audit` is to state.
 """
 
 import argparse
+import random
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+import portrayal
 from portrayal.annotate.scores import TextScore
 from portrayal.measure import Scope
 from portrayal.measure.matched import MatchedSets
 from portrayal.measure.matched.differences import Within, contrasts
+from portrayal.planning.design import FAR, Unit
 from portrayal.records import FEW_PROMPTS
 from portrayal.types import FloatArray
 
-SCORES = ("score", "refused", "phrase")
-EFFECT, POINTS, PHRASE, REFUSALS = 0.3, 0.1, 0.1, 0.1
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from answers_world import JOBS, PHRASE, answer
+
+SCORES: dict[str, Unit] = {"score": "sd", "refused": "points", "phrase": "phrase"}
+EFFECT, POINTS, WITH_PHRASE, REFUSALS = 0.3, 0.1, 0.1, 0.1
 LEVEL = 0.95
 
 
@@ -42,6 +54,7 @@ class Design:
     answers: int
     shared: float = 0.3
     own: float = 0.5
+    these: bool = False
 
     @property
     def apart(self) -> bool:
@@ -51,25 +64,38 @@ class Design:
     @property
     def few(self) -> bool:
         """Whether only these very prompts can be spoken of."""
-        return 1 < self.blocks < FEW_PROMPTS
+        return self.these or 1 < self.blocks < FEW_PROMPTS
 
-    def of_size(self, n_texts: int) -> "Design":
-        """Return the design with about so many texts: more answers to few prompts, or more blocks.
+    def planned(self, unit: Unit) -> tuple["Design", int]:
+        """Return the design with the texts that a plan names, and the tests that share the level.
 
-        >>> Design("pairs", 100, 1).of_size(400).blocks
-        200
+        That is answers to few prompts, or blocks; a user does not know how alike their texts are.
         """
+        few = not self.apart and self.blocks < 2 * FEW_PROMPTS
+        more: dict[str, Any] = {"blocks": self.blocks} if few else {"texts": self.answers}
+        more = {"apart": True} if self.apart else more
+        effect = EFFECT if unit == "sd" else POINTS
+        needed = portrayal.plan("difference", [effect], unit=unit, **more)
+        these = self.few or (unit == "phrase" and few)
+        plan = needed[-1 if these else 0].design
+        size = (1, plan.blocks // 2) if self.apart else (plan.blocks, plan.sides[0])
+        return replace(self, blocks=size[0], answers=size[1], these=these), plan.n_tests
+
+    @property
+    def half(self) -> "Design":
+        """Half of the texts: of the answers to few blocks, or else of the blocks."""
         if self.apart or self.few:
-            return replace(self, answers=max(n_texts // (2 * self.blocks), 2))
-        return replace(self, blocks=max(n_texts // (2 * self.answers), FEW_PROMPTS))
+            return replace(self, answers=self.answers // 2)
+        return replace(self, blocks=self.blocks // 2)
 
 
 DESIGNS = (
     Design("pairs", 200, 1),
     Design("3 prompts x 200", 3, 100),
-    Design("9 prompts x 100", 9, 50, own=0.3),
+    Design("9 prompts x 100", 9, 50),
+    Design("these 9 prompts", 9, 50, these=True),
     Design("30 templates x 5", 30, 5),
-    Design("unpaired 400", 1, 200),
+    Design("unpaired 400", 1, 200, shared=0.0),
     Design("originals", 150, 1, shared=0.6),
     Design("wide", 200, 1, shared=0.5),
 )
@@ -88,8 +114,8 @@ def world(design: Design, rng: np.random.Generator, *, planted: bool) -> Matched
     share = rng.beta(2.0, 2.0 / REFUSALS - 2.0, (design.blocks, 1, 1))
     refused = rng.random(shape) < np.clip(share + POINTS * effect * is_first, 0.0, 1.0)
     # A phrase that one group's answers alone have; in null worlds both, as often
-    usual = PHRASE * (1.0 - planted)
-    phrase = rng.random(shape) < np.clip(usual + PHRASE * effect * is_first, 0.0, 1.0)
+    usual = WITH_PHRASE * (1.0 - planted)
+    phrase = rng.random(shape) < np.clip(usual + WITH_PHRASE * effect * is_first, 0.0, 1.0)
     return sets_of(np.stack([score, refused * 1.0, phrase * 1.0]), apart=design.apart)
 
 
@@ -144,24 +170,84 @@ def p_values(design: Design, sets: MatchedSets) -> FloatArray:
     return np.nan_to_num(p, nan=1.0)
 
 
-def power_of(design: Design, n_worlds: int, seed: int = 0, *, planted: bool = True) -> FloatArray:
-    """Return the share of worlds of a design in which each score differs, shape (3,).
+def shares(design: Design, score: str, n_worlds: int, seed: int) -> tuple[int, float, float]:
+    """Texts that a plan names to find an effect in a score, and level and power there."""
+    planned, n_tests = design.planned(SCORES[score])
+    tested = planned.half if score == "phrase" else planned
+    k, rates = list(SCORES).index(score), []
+    for planted in (False, True):
+        rng = np.random.default_rng([seed, planted])
+        limit, n_found = (1.0 - LEVEL) / (n_tests if planted else 1), 0
+        for _ in range(n_worlds):
+            p = p_values(tested, world(tested, rng, planted=planted))[k]
+            proposes = planted and score == "phrase"
+            n_found += p < limit and (not proposes or far(world(tested, rng, planted=True)))
+        rates.append(n_found / n_worlds)
+    return 2 * planned.blocks * planned.answers, rates[0], rates[1]
 
-    With `planted` off that is the level. `Design.of_size` gives a design of so many texts.
-    """
-    rng = np.random.default_rng([seed, planted])
-    drawn = (world(design, rng, planted=planted) for _ in range(n_worlds))
-    return np.mean([p_values(design, sets) < 1.0 - LEVEL for sets in drawn], axis=0)
+
+def far(sets: MatchedSets) -> bool:
+    """Whether a phrase stands among the words that these texts propose."""
+    n = sets.n_answers.sum(0)
+    count = (np.nan_to_num(sets.value[2]) * sets.n_answers).sum(0)
+    return bool(abs(count[0] / n[0] - count[1] / n[1]) >= FAR * np.sqrt((count / n**2).sum()))
 
 
-def lines(designs: tuple[Design, ...], n_worlds: int, seed: int) -> Iterator[str]:
-    """Yield a table of level and power of each design, as Markdown."""
-    yield "| design | texts | level: " + ", ".join(SCORES) + " | power |"
-    yield "|---|---|---|---|"
+def rows_of(design: Design, score: str, seed: int) -> list[dict[str, Any]]:
+    """Write the answers of one world as rows of a file, with one effect in them."""
+    rng, rows = random.Random(f"front door {seed}"), list[dict[str, Any]]()
+    sizes = {"score": EFFECT, "refused": POINTS, "phrase": WITH_PHRASE}
+    n_answers, apart = design.answers, design.apart
+    for block in range(design.blocks):
+        of_block = 0.0 if apart else np.sqrt(design.shared) * rng.gauss(0, 1)
+        share = REFUSALS if apart else rng.betavariate(2.0, 2.0 / REFUSALS - 2.0)
+        size = sizes[score] * (1.0 if apart else 1.0 + design.own * rng.gauss(0, 1))
+        for group in ("woman", "man") * n_answers:
+            effect = {name: size * (name == score and group == "woman") for name in sizes}
+            text = answer(rng, effect["phrase"], share + effect["refused"])
+            number = of_block + np.sqrt(1.0 - design.shared) * rng.gauss(0, 1) + effect["score"]
+            asked = {"user_gender": group}
+            if not apart and n_answers == 1:
+                asked["pair"] = f"p{block}"
+            elif not apart:
+                job = f"{JOBS[block % 12]} of town {block // 12}"
+                asked = {"prompt": f"Give advice to a {group} who works as a {job}."}
+            rows.append({"answer": text, "helpfulness": round(number, 3), **asked})
+    return rows
+
+
+def states(rows: list[dict[str, Any]], score: str) -> bool:
+    """Whether an audit of these rows states the planted effect, of these prompts or of all."""
+    columns = {"pair": "pair"} if "pair" in rows[0] else ()
+    run = portrayal.audit(rows, score="helpfulness", columns=columns, report=False)
+    name = {"score": "helpfulness", "refused": "refused"}.get(score)
+    phrase = {word.strip(".,") for word in PHRASE.lower().split()}
+    for e in run.records:
+        words = {*e.strata["word"].split()} & phrase if "word" in e.strata else None
+        if words if score == "phrase" else e.strata.get("score") == name:
+            q = [e.tests[0].audit_q if e.tests else None, e.fixed.q if e.fixed else None]
+            if any(x is not None and x < 1.0 - LEVEL for x in q):
+                return True
+    return False
+
+
+def lines(designs: tuple[Design, ...], options: argparse.Namespace) -> Iterator[str]:
+    """Yield texts, level and power of each design, as Markdown."""
+    names = ", ".join(SCORES)
+    yield f"| design | texts: {names} | level | power |{' audits |' * bool(options.audits)}"
+    yield f"|---|---|---|---|{'---|' * bool(options.audits)}"
     for design in designs:
-        level, power = (power_of(design, n_worlds, seed, planted=p) for p in (False, True))
-        cells = (", ".join(f"{share:.3f}" for share in shares) for shares in (level, power))
-        yield f"| {design.name} | {2 * design.blocks * design.answers} | {' | '.join(cells)} |"
+        results = [shares(design, score, options.worlds, options.seed) for score in SCORES]
+        cells = [", ".join(f"{n:,}" for n, *_ in results)]
+        cells += [", ".join(f"{result[i]:.3f}" for result in results) for i in (1, 2)]
+        if options.audits:
+            rates = []
+            for score, unit in SCORES.items():
+                planned, _ = design.planned(unit)
+                audits = range(options.audits)
+                rates.append(np.mean([states(rows_of(planned, score, i), score) for i in audits]))
+            cells.append(", ".join(f"{rate:.2f}" for rate in rates))
+        yield f"| {design.name} | {' | '.join(cells)} |"
 
 
 if __name__ == "__main__":
@@ -169,7 +255,8 @@ if __name__ == "__main__":
     parser.add_argument("--worlds", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--design", choices=[design.name for design in DESIGNS])
+    parser.add_argument("--audits", type=int, default=0)
     given = parser.parse_args()
     chosen = tuple(d for d in DESIGNS if given.design in (None, d.name))
-    for line in lines(chosen, given.worlds, given.seed):
+    for line in lines(chosen, given):
         print(line, flush=True)

@@ -6,13 +6,8 @@ from portrayal.cli.options import Flag, Format, Level, Seed
 from portrayal.cli.printing import give
 from portrayal.records import finite
 
-EFFECTS = {
-    "share": (1.1, 1.25, 1.5),
-    "ratio": (1.1, 1.25, 1.5),
-    "sd": (0.1, 0.2, 0.3, 0.5),
-    "points": (0.05, 0.1, 0.2),
-    "phrase": (0.1, 0.2, 0.5),
-}
+RATIOS = (1.1, 1.25, 1.5)
+DIFFERENCES = {"sd": (0.1, 0.2, 0.5), "points": (0.05, 0.1, 0.2), "phrase": (0.1, 0.2, 0.5)}
 
 
 def plan(
@@ -69,7 +64,7 @@ def plan(
 
     needed = needed_for(
         kind,
-        effect or EFFECTS[unit if kind == "difference" else kind],
+        effect or (DIFFERENCES[unit] if kind == "difference" else RATIOS),
         blocks=blocks,
         target_power=power,
         seed=seed,
@@ -88,7 +83,7 @@ def plan(
         f"found with {power:.0%} power at level {level:.0%} among {first.n_tests:,} tests, in "
         f"simulated audits; taken for granted: {taken}"
     )
-    rows, notes = [], {}
+    rows, notes = [], dict[str, None]()
     for size in needed:
         sides = " and ".join(f"{n:,}" for n in dict.fromkeys(size.design.sides))
         sizes = (f"{size.design.blocks:,}", sides, f"{size.design.n_texts:,}")

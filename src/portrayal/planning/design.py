@@ -19,16 +19,10 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+import portrayal.stats as stats
 from portrayal.errors import OptionError
 from portrayal.measure.matched.words import FEWEST, PROPOSED
 from portrayal.records import FEW_PEOPLE, FEW_PROMPTS
-from portrayal.stats import (
-    divide,
-    infer_contrasts,
-    infer_differences,
-    infer_fixed_means,
-    matched_differences,
-)
 from portrayal.stats.contrasts import TwoSides
 from portrayal.stats.design_effect import evidence_p, share_evidence
 from portrayal.types import BoolArray, FloatArray
@@ -37,9 +31,10 @@ from portrayal.validate import check_count, check_level
 Kind = Literal["share", "ratio", "difference"]
 Unit = Literal["sd", "points", "phrase"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-ICC = {"share": 0.18, "ratio": 0.27, "difference": 0.27}
+ICC = {"share": 0.18, "ratio": 0.27, "sd": 0.27, "points": 0.0, "phrase": 0.0}
 """Correlation of two people, or texts, of one prompt, where none is given: those of gender in 2,346
-hand-labelled stories of Shieh et al. (2025); for scores, the largest of the shares."""
+hand-labelled stories of Shieh et al. (2025); for scores, the largest of the shares; for shares of
+answers none, as more of it would ask for fewer texts."""
 SHARE = {"sd": 0.5, "points": 0.1, "phrase": 0.0}
 """Share where none is given, by unit: as of refusals; and a phrase that one group's answers alone
 have."""
@@ -109,12 +104,8 @@ class AuditPlan:
         """Refuse what cannot be simulated."""
         if self.kind not in KINDS:
             raise OptionError(f"a design is one of {', '.join(KINDS)}; got {self.kind!r}.")
-        counts = (
-            ("blocks", self.blocks),
-            ("tests", self.n_tests),
-            *(("texts", n) for n in self.sides),
-        )
-        for name, number in counts:
+        counts = (self.blocks, self.n_tests, *self.sides)
+        for name, number in zip(("blocks", "tests", "texts", "texts"), counts, strict=True):
             check_count(name, number, minimum=1)
         check_level(self.level)
         if self.icc is not None and not 0 <= self.icc < 1:
@@ -148,7 +139,8 @@ class AuditPlan:
     @property
     def correlation(self) -> float:
         """The correlation of two people or texts of a block that is taken for granted."""
-        return ICC[self.kind] if self.icc is None else self.icc
+        kind = self.unit if self.kind == "difference" else self.kind
+        return ICC[kind] if self.icc is None else self.icc
 
     @property
     def base_share(self) -> float:
@@ -182,7 +174,7 @@ def power(design: AuditPlan, seed: int = 0) -> float:
     >>> power(pairs) > 0.8 > power(AuditPlan(kind="difference", effect=0.5, blocks=20, tests=1))
     True
     """
-    if sum(design.sides) < 3 if design.these else design.blocks < FEW_PROMPTS:
+    if _too_few(design):
         return 0.0
     # By the size of the design, so that the same design always has the same power
     rng = np.random.default_rng([seed, design.blocks, *design.sides])
@@ -195,6 +187,11 @@ def power(design: AuditPlan, seed: int = 0) -> float:
         p, right = (_share if design.kind == "share" else _ratio)(design, rng)
     # A significant effect on the wrong side is no success
     return float(np.mean((p * design.n_tests < 1.0 - design.level) & right))
+
+
+def _too_few(design: AuditPlan) -> bool:
+    """Whether there are too few blocks for an audit, or one answer each to these very blocks."""
+    return sum(design.sides) < 3 if design.these else design.blocks < FEW_PROMPTS
 
 
 def _shares(design: AuditPlan, mean: float, rng: np.random.Generator) -> FloatArray:
@@ -226,7 +223,7 @@ def _ratio(design: AuditPlan, rng: np.random.Generator) -> tuple[FloatArray, Boo
     """P of each audit, and whether its ratio lies on the effect's side of 1."""
     upper, lower = _counts(design, design.effect, rng), _counts(design, 1.0, rng)
     units = np.full(upper.shape, float(design.sides[0]))
-    contrasts = infer_contrasts(
+    contrasts = stats.infer_contrasts(
         TwoSides(upper, units, lower, units, upper + lower), design.level, bounds=False
     )
     return contrasts.p, np.sign(contrasts.ratio - 1.0) == np.sign(design.effect - 1.0)
@@ -239,19 +236,19 @@ def _difference(design: AuditPlan, rng: np.random.Generator) -> tuple[FloatArray
         # Half of the answers to these blocks, or of all blocks, propose it; the others test it
         halves = {"texts": min(design.sides)} if design.these else {"blocks": design.blocks}
         half = resized(design, **{name: max(n // 2, 1) for name, n in halves.items()})
-        if sum(half.sides) < 3 if half.these else half.blocks < FEW_PROMPTS:
+        if _too_few(half):
             return np.ones(len(proposed)), proposed
         (x, n), (y, m) = ((total.sum(0), count.sum(0)) for total, count, _ in _sides(half, rng))
-        z = divide(x / n - y / m, np.sqrt(x / n**2 + y / m**2))
+        z = stats.divide(x / n - y / m, np.sqrt(x / n**2 + y / m**2))
         design, proposed = half, (x + y >= FEWEST) & (np.abs(z) >= FAR)
     (x, n, x_squares), (y, m, y_squares) = _sides(design, rng)
     if design.these:
         value, df = x / n - y / m, n + m - 2.0
         noise = (x_squares + y_squares) / df * (1.0 / n + 1.0 / m)
-        *_, p = infer_fixed_means(value, np.arange(design.blocks), noise, df, design.level)
+        *_, p = stats.infer_fixed_means(value, np.arange(design.blocks), noise, df, design.level)
         return p, (np.sign(value.mean(0)) == np.sign(design.effect)) & proposed
     # All simulated audits in one call: each is a column
-    test = infer_differences if design.apart else matched_differences
+    test = stats.infer_differences if design.apart else stats.matched_differences
     result = test((x, n), (y, m), design.level)
     return result.p, (np.sign(result.value) == np.sign(design.effect)) & proposed
 
@@ -263,16 +260,13 @@ def _sides(
     icc, shape = design.correlation, (design.blocks, design.replicates)
     effect = design.effect * (1.0 + design.varies * rng.normal(size=shape))
     # What texts of a block share; it cancels within blocks, not between them
-    if design.unit == "sd":
-        of_block = np.sqrt(icc) * rng.normal(size=shape)
-    else:
+    of_block = np.sqrt(icc) * rng.normal(size=shape)
+    if design.unit != "sd":
         of_block = _shares(design, design.base_share, rng)
     sides = []
     for side, n in enumerate(design.sides):
         # Blocks that hold one group each take turns.
-        has_side = np.full(design.blocks, True)
-        if design.apart:
-            has_side = np.arange(design.blocks) % 2 == side
+        has_side = ~np.array(design.apart) | (np.arange(design.blocks) % 2 == side)
         mean = of_block + effect if side == 0 else of_block
         if design.unit == "sd":
             total = n * mean + np.sqrt((1.0 - icc) * n) * rng.normal(size=shape)
@@ -374,6 +368,8 @@ def _needed(
 ) -> Needed:
     """Double the number until it is enough, then halve the way back to the least that is."""
     low, high = 0, 1 if vary == "texts" else FEW_PROMPTS
+    # By three standard errors of so many draws, so that no plan names too few
+    target_power += 3.0 * float(np.sqrt(target_power * (1.0 - target_power) / MOST_AUDITS))
     while (reached := power(resized(design, **{vary: high}), seed)) < target_power:
         # Texts of a prompt are alike: where ten times as many change nothing, none will do.
         if high * 2 > MOST:
