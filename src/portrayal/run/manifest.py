@@ -45,8 +45,8 @@ _READS = {
 }
 """Family of steps → the families that it reads; texts, tables and answers come from outside."""
 PAGE = "report.html"
-_BESIDE = (PAGE, "evidence", "labels", ASIDE, MANIFEST, f".{MANIFEST}.lock")
-"""What is in no manifest: the page and a model card, which are made of the run and no part of it;
+_BESIDE = ("evidence", "labels", ASIDE, MANIFEST, f".{MANIFEST}.lock")
+"""What is in no manifest, beside the page: a model card, which like it is made of the run;
 labels of raters, who go on; and what was set aside."""
 _PART = re.compile(r".*/part-[^/]*\.parquet")
 _TEMPORARY = re.compile(r"(.*/)?\.[^/]*\.tmp")
@@ -301,7 +301,8 @@ class Manifest:
             # A link could lead out of the run, to files whose changes nobody would see.
             for name, file in sorted(names.items()):
                 status = Path(folder, name).lstat()
-                if not (name == LOCK or file in _BESIDE or stat.S_ISDIR(status.st_mode)):
+                is_page = file == PAGE and stat.S_ISREG(status.st_mode)  # a link would be followed
+                if not (name == LOCK or is_page or file in _BESIDE or stat.S_ISDIR(status.st_mode)):
                     statuses[file] = status if stat.S_ISREG(status.st_mode) else None
         return statuses
 
