@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from matched_pairs import pairs
-from portrayal.measure.matched.words import features, words_of
+from portrayal.measure.matched.words import ALSO, features, words_of
 
 
 def planted(share, seed=2, n=60):
@@ -24,6 +24,8 @@ def words(run):
 def test_a_phrase_of_one_half_is_found(audited):
     found = [e for e in words(audited(planted(0.4))) if e.tests[0].audit_q < 0.05]
     assert found
+    assert len(found) == 1  # the words of one sentence are one finding, with more of it beside
+    assert any(name.startswith(ALSO) for name in found[0].details)
     said = {"it", "was", "done", "do", "with", "great", "vigour"}
     assert all(set(e.strata["word"].split()) <= said for e in found)
     assert all(e.value < 0 for e in found)
@@ -94,8 +96,8 @@ def test_words_of_a_few_prompts_are_found_no_more_often_than_they_may_be(audited
             for i, drawn in enumerate(rng.choice(words_of_all, (40, 12)))
         ]
         run = audited(rows, source=None, scorers=("length",), seed=world)
-        found = [e for e in run.records if e.measure.startswith("pair_words") and e.fixed]
-        seen += bool(found)
-        false += any(e.fixed.q is not None and e.fixed.q < 0.05 for e in found)
+        q = [e.tests[0].audit_q for e in words(run)]
+        seen += bool(q)
+        false += any(one is not None and one < 0.05 for one in q)
     assert seen >= 5
     assert false <= 3

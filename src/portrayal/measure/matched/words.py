@@ -36,6 +36,10 @@ MOST_SETS = 5_000
 """Sets of one model that words are proposed on, and as many that they are tested on."""
 PROPOSED = 40
 """Words, phrases and openings of one model that are tested."""
+COMPARED = 200
+"""Words that lie furthest from chance, of which those that are one thing said are told apart."""
+ALSO, MOST_ALSO = "also_", 2
+"""Start of details: what else the answers with a word say, by rank, and how much is named."""
 FEWEST, LEAST = 6, 2.0
 """Pairs that must differ in a word, and how far from chance, for it to be proposed."""
 OPENING = "^"
@@ -49,7 +53,6 @@ NAME = "[name]"
 _MARK = "ꙮ"
 """A letter that no text has, in place of a hidden name."""
 _OPENINGS = (3, 4, 5)  # words of an opening
-_ALIKE = 0.25  # part by which sums of one and the same thing said differ
 
 Halves = dict[int, list[frozenset[str]]]
 """The words and phrases of each answer, by half."""
@@ -222,7 +225,7 @@ def pair_words(matched_texts: MatchedTexts, scope: Scope) -> Iterator[Estimate]:
                 several = n_answers.sum() > MANY_ANSWERS * (n_answers > 0).sum()
                 rank = _by_cells if split or several or texts.sets.apart else _discordant
                 first, second = (0, 1) if split else (None, None)
-                proposed = _proposed(texts, rank(texts, proposing, first))
+                proposed = _proposed(texts, rank(texts, proposing, first), (proposing, first))
                 yield from _tested(texts, (testing, second), proposed, model, scope)
 
 
@@ -299,37 +302,74 @@ def _by_cells(texts: MatchedTexts, numbers: Sequence[int], side: int | None) -> 
             yield -abs(float(z[j])), words[j], i, float(difference[j]) * n / (2 * len(blocks))
 
 
-def _proposed(texts: MatchedTexts, words: Iterable[Ranked]) -> list[tuple[str, int]]:
-    """Words with the contrast of groups that they differ in, furthest from chance first."""
-    ranked = list(words)
-    ranked.sort()  # by |z|, then by the word, so that ties do not hang on order
+def _proposed(
+    texts: MatchedTexts, words: Iterable[Ranked], side: tuple[Sequence[int], int | None]
+) -> list[tuple[str, int, list[str]]]:
+    """Words with the contrast that they differ in, and what else their answers say.
+
+    Those furthest from chance come first. What differs only where a better one is said too stands
+    beside it, as one sentence has many words.
+    """
+    ranked = sorted(words)  # by |z|, then by the word, so that ties do not hang on order
     idle = texts.idle - {NAME}  # how a text greets or opens is none of its name alone
-    proposals: list[tuple[str, int]] = []
-    telling: list[tuple[set[str], int, float]] = []
-    for _, word, i, d in ranked:
-        tokens = set(word.removeprefix(OPENING).split()) - idle
-        # One that shares a word with a better one, and differs about as often, says the same.
-        same = (j == i and tokens & earlier and abs(d - other) < _ALIKE * abs(other)
-                for earlier, j, other in telling)  # fmt: skip
-        if tokens and word != NAME and not any(same):
-            proposals.append((word, i))
-            telling.append((tokens, i, d))
-        if len(proposals) == PROPOSED:
-            break
-    return proposals
+    telling = [
+        (word, i)
+        for _, word, i, _ in ranked
+        if word != NAME and set(word.removeprefix(OPENING).split()) - idle
+    ][:COMPARED]
+    place = {word: j for j, word in enumerate(dict.fromkeys(word for word, _ in telling))}
+    halves: list[int] = []
+    rows: list[list[int]] = []
+    for _, of_set in texts.halves(*side):
+        for half, answers in of_set.items():
+            halves += [half] * len(answers)
+            rows += [[place[word] for word in sorted(answer & place.keys())] for answer in answers]
+    has = np.zeros((len(rows), len(place)))
+    for row, columns in enumerate(rows):
+        has[row, columns] = 1.0
+    proposals: list[tuple[str, int, list[str]]] = []
+    for i, (_, code) in enumerate(contrasts(texts.sets)):
+        is_first = np.array(halves) == code
+        sides = [has[is_first], has[~is_first]]
+        # In how many answers of a side both words stand, and one in all of them
+        together = [answers.T @ answers for answers in sides]
+        better: list[tuple[int, list[str]]] = []
+        for word in (word for word, contrast in telling if contrast == i):
+            j = place[word]
+            first, second = (
+                both[j, j] / max(len(x), 1) for both, x in zip(together, sides, strict=True)
+            )
+            whole, also = first - second, None
+            for k, names in better:
+                # Shares of the answers that lack the better word
+                first, second = (
+                    (both[j, j] - both[j, k]) / max(len(x) - both[k, k], 1.0)
+                    for both, x in zip(together, sides, strict=True)
+                )
+                if 2.0 * (first - second) * np.sign(whole) < abs(whole):
+                    also = names
+                    break
+            if also is None:
+                also = []
+                better.append((j, also))
+                proposals.append((word, i, also))
+            else:
+                also.append(word)
+    order = {(word, i): rank for rank, (word, i) in enumerate(telling)}
+    return sorted(proposals, key=lambda one: order[one[:2]])[:PROPOSED]
 
 
 def _tested(
     texts: MatchedTexts,
     testing: tuple[Sequence[int], int | None],
-    proposed: Sequence[tuple[str, int]],
+    proposed: Sequence[tuple[str, int, Sequence[str]]],
     model: str,
     scope: Scope,
 ) -> Iterator[Estimate]:
     """The difference in the share of answers that have each word, in these sets and this side."""
     sets, (numbers, side) = texts.sets, testing
     compared = contrasts(sets)
-    place = {word: i for i, word in enumerate(dict.fromkeys(word for word, _ in proposed))}
+    place = {word: i for i, word in enumerate(dict.fromkeys(word for word, *_ in proposed))}
     # NaN stays where a set has no answer of a group; answers without the word are 0.
     share = np.full((len(place), len(numbers), len(sets.groups)), np.nan)
     row = {number: i for i, number in enumerate(numbers)}
@@ -343,7 +383,7 @@ def _tested(
                     share[place[word], row[number], half] += 1.0 / len(answers)
     if not proposed:
         return
-    columns = [(place[word], *compared[i]) for word, i in proposed]
+    columns = [(place[word], *compared[i]) for word, i, _ in proposed]
     # In these very requests: a word stands in an answer or not
     squares = np.nansum(n_read * share * (1.0 - share), axis=2)
     df = np.maximum(n_read - 1, 0).sum(1).astype(np.float64)
@@ -359,6 +399,10 @@ def _tested(
         details = {
             FIRST: float(np.nansum(share[k, :, first])),
             UNITS + sums.cluster: float(within.means.n_clusters[i]),
+            **{
+                ALSO + also: rank
+                for rank, also in zip((1.0, 2.0), proposed[i][2][:MOST_ALSO], strict=False)
+            },
         }
         if not is_pair:  # then numbers of answers say more than those of pairs
             with_word = np.nan_to_num(share[k]) * n_read
@@ -394,7 +438,9 @@ def sentence(e: Estimate) -> str:
         f"{f'{n:,.0f}' if n >= 0.5 else 'none'} of {size:,.0f}" for n, size in (more, fewer)
     )
     same = "" if e.unit == "text" else " to the same requests"
-    words = f"{one} answers for {first} {verb} “{e.strata['word']}”"
+    also = [f"“{name.removeprefix(ALSO)}”" for name in e.details if name.startswith(ALSO)]
+    beside = f" (also {', '.join(also)})" if also else ""
+    words = f"{one} answers for {first} {verb} “{e.strata['word']}”{beside}"
     return of_these_prompts(e, writer, f"{words}, and {other} answers for {second}{same}")
 
 
