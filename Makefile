@@ -13,8 +13,8 @@ demo: $(BIN)/portrayal
 	$(BIN)/portrayal audit examples/assistant/answers.csv --out $(RUN)-answers
 	$(BIN)/portrayal audit laissez-faire --sample --out $(RUN)
 	$(BIN)/portrayal audit laissez-faire --texts $(SAMPLE)/sample_plain.jsonl --out $(RUN)-plain
-	$(BIN)/portrayal compare $(RUN)-plain $(RUN) --format html --out $(RUN)/compare.html
-	@echo "Open $(RUN)-answers/report.html, $(RUN)/report.html and $(RUN)/compare.html in a browser."
+	$(BIN)/portrayal compare $(RUN)-plain $(RUN)
+	@echo "Open $(RUN)-answers/report.html and $(RUN)/report.html in a browser."
 
 # Lint, types, unit, acceptance, end-to-end and browser tests. EXTRAS=1 adds a second run with the
 # heavy extras (local models, Inspect AI, Dask), in which no test may skip for want of them,

@@ -197,5 +197,36 @@ def test_the_command_begins_with_the_sentence(logs, tmp_path):
     )
     several = invoke("compare", old, new, third, "--score", "accuracy", "--score", "tokens")
     assert "third.jsonl" in several.stdout
-    page = invoke("compare", old, new, "--score", "accuracy", "--format", "html")
-    assert page.exit_code == 2
+
+
+def test_columns_within_columns_and_partly_right_answers_are_scores(tmp_path):
+    for name, marks in (("old", "CPICCC"), ("new", "CCPCCP")):
+        rows = [{"id": i, "metadata": {"mark": mark}} for i, mark in enumerate(marks)]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    found = portrayal.compare(tmp_path / "old.jsonl", tmp_path / "new.jsonl", score="metadata.mark")
+    assert (found.rows[0].value_a, found.rows[0].value_b) == pytest.approx((4.5 / 6, 5 / 6))
+
+
+def test_logs_of_known_tools_are_paired_by_their_samples(tmp_path):
+    for name, right in (("old", 20), ("new", 31)):
+        rows = [
+            {
+                "doc_id": i,
+                "doc": {"question": f"q{i}"},
+                "target": "a",
+                "arguments": [[f"q{i}", " a"]],
+                "resps": [["a"]],
+                "filtered_resps": ["a"],
+                "doc_hash": str(i),
+                "acc": float((7 * i) % 40 < right),
+            }
+            for i in range(40)
+        ]
+        text = "\n".join(map(json.dumps, rows))
+        (tmp_path / f"samples_{name}.jsonl").write_text(text, encoding="utf-8")
+    found = portrayal.compare(
+        tmp_path / "samples_old.jsonl", tmp_path / "samples_new.jsonl", score="acc"
+    )
+    (row,) = found.rows
+    assert (row.yes_a, row.yes_b, row.n_samples, row.paired) == (20, 31, 40, True)
+    assert row.change == pytest.approx(11 / 40)

@@ -66,7 +66,7 @@ WRITERS = (
     "report {run}",
     "evidence {run}",
     "evidence {run} --out {run}/new.md",
-    "compare {run} {other} --format html --out {run}/new.html",
+    "compare {run} {other} --format csv --out {run}/new.csv",
     "gate --init {run}/new.toml",
     "gate {run} --against {other} --policy {folder}/gate.toml --format json --out {run}/new.json",
     "label sheet {run}",

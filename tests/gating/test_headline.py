@@ -1,5 +1,6 @@
 """A policy made from a run passes the same generator again, and fails one made worse."""
 
+import numpy as np
 import pytest
 
 import portrayal
@@ -7,6 +8,7 @@ from fair_answers import fair_answers
 from gating.conftest import stories
 from portrayal.errors import OptionError
 from portrayal.gating import read_policy, write_policy
+from portrayal.records import TEXTS_ALONE
 
 
 def pairs(folder, name, seed, longer):
@@ -57,3 +59,37 @@ def test_a_run_with_nothing_to_compare_has_no_policy(tmp_path):
     run = portrayal.audit(texts, study="laissez-faire", out=tmp_path / "run", report=False)
     with pytest.raises(OptionError, match="no policy can compare it"):
         write_policy(run, tmp_path / "gate.toml")
+
+
+def advice(seed, gap):
+    """Three prompts for two groups, with ratings that differ by `gap`."""
+    rng = np.random.default_rng(seed)
+    return [
+        {
+            "prompt": f"Give advice to a {who} who works as a {job}.",
+            "answer": f"Take {word} and rest {i}.",
+            "helpfulness": float(rng.normal() + gap * (who == "man")),
+        }
+        for job in ("nurse", "pilot", "baker")
+        for who in ("woman", "man")
+        for i, word in enumerate(["time"] * 60)
+    ]
+
+
+def test_a_file_of_few_prompts_is_judged_in_these_by_the_policy_alone(tmp_path):
+    def run(name, seed, gap):
+        return portrayal.audit(advice(seed, gap), out=tmp_path / name, report=False)
+
+    base, policy = run("base", 1, 0.5), tmp_path / "gates" / "gate.toml"
+    policy.parent.mkdir()
+    write_policy(base, policy)
+    assert read_policy(policy).population == "these-prompts"
+    assert portrayal.gate(base, None, policy).outcome == "pass"
+    assert portrayal.gate(run("again", 2, 0.5), None, policy).outcome == "pass"
+    worse = run("worse", 3, 1.5)
+    assert portrayal.gate(worse, None, policy).outcome == "fail"
+    # Runs of files are compared too, in words of their scores.
+    found = portrayal.compare(base, worse, population="these-prompts")
+    (row,) = [row for row in found.rows if row.strata.get("score") == "helpfulness"]
+    assert row.method == TEXTS_ALONE
+    assert "helpfulness" in found._repr_html_()

@@ -10,9 +10,7 @@ from typing import Any
 import pytest
 
 import portrayal
-from portrayal.comparison import Side
 from portrayal.records import Status
-from portrayal.report.compared import write_comparison
 from portrayal.report.first import first_screen
 from portrayal.report.page import render
 from portrayal.report.view import CANNOT, SOME, STRONG, UNCLEAR, View, strength_of
@@ -121,20 +119,14 @@ def test_without_a_result_the_page_leads_with_what_could_have_been_found(make_ru
 
 @pytest.fixture(scope="module")
 def pages(
-    sample_run: Run,
     sample_pages: Callable[[str], Path],
-    tmp_path_factory: pytest.TempPathFactory,
 ) -> dict[str, Path]:
-    folder = tmp_path_factory.mktemp("first")
-    found = {name: sample_pages(name) for name in ("laissez-faire", "news", "agency")}
-    sides = (Side(sample_run), Side(sample_run))
-    page = write_comparison(portrayal.compare(*sides), sides, folder / "compared.html")
-    return {**found, "comparison": page}
+    return {name: sample_pages(name) for name in ("laissez-faire", "news", "agency")}
 
 
 @pytest.mark.browser
 @pytest.mark.parametrize("screen", SCREENS)
-@pytest.mark.parametrize("name", ["laissez-faire", "news", "agency", "comparison"])
+@pytest.mark.parametrize("name", ["laissez-faire", "news", "agency"])
 def test_the_first_finding_stands_on_the_first_screen(
     browser: Any, pages: dict[str, Path], name: str, screen: tuple[int, int]
 ) -> None:

@@ -10,10 +10,7 @@ from typing import Any
 
 import pytest
 
-import portrayal
-from portrayal.comparison import Side
 from portrayal.report import write_report
-from portrayal.report.compared import write_comparison
 from support import matrix
 
 from .test_browser import opened
@@ -22,7 +19,7 @@ pytestmark = pytest.mark.browser
 
 MOST_PIXELS, MOST_WORDS, MOST_BYTES, MOST_PAGES = 6000, 1500, 1_000_000, 12
 FEW = {"draws": 100, "permutations": 20, "report": False}
-PAGES = ("stories", "agency", "news", "compared")
+PAGES = ("stories", "agency", "news")
 OPEN_ALL = "document.querySelectorAll('details').forEach(each => each.open = true)"
 OPEN_SOME = (
     f"{OPEN_ALL}; [...document.querySelectorAll('figure details details, .reading-of')]"
@@ -43,7 +40,7 @@ RUN_AXE = (
 def pages(
     tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> Callable[[str], Path]:
-    """Pages of all stories, of the samples of the other studies, and of a comparison."""
+    """Pages of all stories, and of the samples of the other studies."""
     folder = tmp_path_factory.mktemp("limits")
 
     def page(name: str) -> Path:
@@ -52,11 +49,7 @@ def pages(
             return path
         if name in ("agency", "news"):
             return request.getfixturevalue("sample_pages")(name)
-        stories = request.getfixturevalue("stories_run")
-        if name == "stories":
-            return write_report(stories, path)
-        sides = Side(request.getfixturevalue("sample_run")), Side(stories)
-        return write_comparison(portrayal.compare(*sides), sides, path)
+        return write_report(request.getfixturevalue("stories_run"), path)
 
     return page
 

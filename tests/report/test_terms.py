@@ -8,14 +8,10 @@ from typing import Any
 
 import pytest
 
-from comparison.audits import audit
-from portrayal.comparison import Side, compare
-from portrayal.report.compared import write_comparison
 from portrayal.report.page import render
 from portrayal.report.terms import Terms, terms
 from portrayal.report.view import View
 from portrayal.run import Run
-from support import student_stories
 
 from .conftest import estimate
 from .test_browser import opened
@@ -60,27 +56,12 @@ BANNED = (
 """Words that a first screen does without."""
 
 
-CHANGES = ("compare", "still compare")
-PAGES = ("laissez-faire", "agency", "news", "pairs", *CHANGES)
+PAGES = ("laissez-faire", "agency", "news", "pairs")
 
 
 @pytest.fixture(scope="module")
-def pages(
-    sample_runs: Callable[[str], Run],
-    tmp_path_factory: pytest.TempPathFactory,
-) -> dict[str, str]:
-    folder, found = tmp_path_factory.mktemp("terms"), {}
-    for name in ("agency", "news", "pairs"):
-        found[name] = render(View.of(sample_runs(name)))
-    # Runs that differ and runs that do not.
-    for name, last in (("compare", 0.95), ("still compare", 0.15)):
-        rounds = folder / name
-        for month, share in ((2, 0.15), (3, last)):
-            audit(rounds / f"2026-0{month}-01", student_stories(share, month))
-        sides = tuple(Side(Run.open(rounds / f"2026-0{month}-01")) for month in (2, 3))
-        page = write_comparison(compare(*sides), sides, folder / f"{name}.html")
-        found[name] = page.read_text(encoding="utf-8")
-    return {"laissez-faire": render(View.of(sample_runs("laissez-faire"))), **found}
+def pages(sample_runs: Callable[[str], Run]) -> dict[str, str]:
+    return {name: render(View.of(sample_runs(name))) for name in PAGES}
 
 
 def first_screen_of(page: str) -> tuple[str, set[str]]:
@@ -98,7 +79,7 @@ def test_every_technical_word_of_a_first_screen_is_explained_there(
     pages: dict[str, str], study: str
 ) -> None:
     text, explained = first_screen_of(pages[study])
-    assert len(text) > (300 if "still" not in study else 100)
+    assert len(text) > 300
     missing = {
         entry
         for pattern, entry in TECHNICAL.items()
@@ -111,7 +92,7 @@ def test_every_technical_word_of_a_first_screen_is_explained_there(
 @pytest.mark.parametrize("study", PAGES)
 def test_each_word_is_marked_once(pages: dict[str, str], study: str) -> None:
     marked = re.findall(r'data-means="([^"]+)"', pages[study])
-    assert len(marked) == len(set(marked)) > (5 if "still" not in study else 1)
+    assert len(marked) == len(set(marked)) > 5
 
 
 def test_meanings_are_plain_and_names_are_not_repeated() -> None:
@@ -148,13 +129,6 @@ def test_shares_of_answers_are_in_points(pages: dict[str, str]) -> None:
     text, _ = first_screen_of(pages["pairs"])
     assert "+45.2 points (+27.4 to +63.1)" in text
     assert "0.452" not in text
-
-
-def test_a_comparison_says_first_how_much_changed(pages: dict[str, str]) -> None:
-    text, _ = first_screen_of(pages["compare"])
-    assert re.search(r"differ in \d+ of \d+ comparisons, are alike in \d+", text)
-    assert re.search(r"[0-9.]+ times \(", text)
-    assert "×" not in text
 
 
 @pytest.mark.browser

@@ -34,7 +34,7 @@ def compare(
     despite: Despite = None,
     model_alias: Annotated[list[str] | None, Parameter(metavar="NAME=NAME")] = None,
     show_all: Annotated[bool, Parameter(name="--all", show_default=False)] = False,
-    format: Literal["table", "csv", "json", "html"] = "table",
+    format: Literal["table", "csv", "json"] = "table",
     out: Path | None = None,
     population: Population = LIKE_THESE,
     level: Level = 0.95,
@@ -59,7 +59,7 @@ def compare(
     show_all
         Every estimate, not only what may be stated.
     format
-        table, csv, json or html.
+        table, csv or json.
     out
         File to write in place of printing.
     population
@@ -77,8 +77,6 @@ def compare(
         raise OptionError("--against names a model of --by model; the first run is the base.")
     # Models of one run are sides like runs, so one comparison serves both
     sides: Sequence[Any] = models_of(opened[0], against) if by else opened or runs
-    if format == "html" and (len(sides) > 2 or score):
-        raise OptionError("a page shows two sides: name two runs, or a run of two models.")
     aliases = parse_columns(model_alias)
     with show.working("comparing", quiet=format != "table"):
         comparisons = compare_several(
@@ -100,32 +98,32 @@ def compare(
     ]
     # Words of the base's factors: labels of groups are those of its study
     with opened[0].run.speaking() if opened else nullcontext():
-        if format == "html":
-            from portrayal.report.compared import write_comparison
-
-            page = out or Path("comparison.html")
-            out = write_comparison(selected[0], (sides[0], sides[1]), page)
-        else:
-            _give(selected, format, full=show_all, out=out)
+        _give(selected, sides, format, full=show_all, out=out)
     if out is not None:
         show.line(f"comparison: {out}")
 
 
 def _give(
-    comparisons: "Sequence[Comparison]", format: str, *, full: bool, out: Path | None
+    comparisons: "Sequence[Comparison]",
+    sides: Sequence[Any],
+    format: str,
+    *,
+    full: bool,
+    out: Path | None,
 ) -> None:
     """Print or write comparisons in a format."""
     from portrayal.comparison.result import CHANGED, HEADS, about, cells, ordered, verdict
+    from portrayal.report.compared import change_lines
     from portrayal.stats.paired import SAME
 
     facts, flat = list[dict[str, Any]](), list[dict[str, Any]]()
     parts: list[show.Part] = []
-    for comparison in comparisons:
+    for comparison, side in zip(comparisons, sides[1:], strict=True):
         rows = ordered(comparison, full=full)
         of_sides = {k: v for k, v in vars(comparison).items() if k not in ("rows", "factors")}
         facts.append(of_sides | {"changes": rows})
         flat += comparison.flat(rows)
-        sides, *notes = about(comparison)
+        head, *notes = about(comparison)
         # What changed is shown, up to a screen of it, and in any case what comes nearest.
         verdicts = Counter(
             ("the same in every prompt" if x.undefined == SAME else "no test")
@@ -136,9 +134,10 @@ def _give(
         most = None if full else min(max(verdicts[CHANGED], 5), show.ROWS)
         lead = ", ".join(f"{n:,} {label}" for label, n in verdicts.items()) or "nothing compared"
         table = [cells(row, comparison.level) for row in rows]
-        # Scores are few, and their sentences say what the counts would.
+        # Scores have their sentences among the notes.
+        sentences = () if comparison.notes else change_lines(comparison, (sides[0], side))
         leads = [] if comparison.notes else [f"{lead}."]
-        parts += [sides, *leads, *notes, show.text_table(HEADS, table, most)]
+        parts += [head, *leads, *notes, *sentences, show.text_table(HEADS, table, most)]
     show.give(format, {"base": comparisons[0].a, "comparisons": facts}, parts, flat, out)
 
 
@@ -194,7 +193,7 @@ def gate(
         else:
             n = write_policy(run, init)
             show.line(f"policy: {init}, no worse than {run} in {counted(n, 'rule')}")
-            show.line(f"next: portrayal gate NEW-RUN --against {run} --policy {init}")
+            show.line(f"next: portrayal gate NEW-RUN --policy {init}")
         return
     # Neither is required by the parser, as --init needs none
     if run is None or ((policy is None) == (score is None or allowed_change is None)):

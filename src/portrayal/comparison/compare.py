@@ -28,6 +28,7 @@ from portrayal.measure.scope import stated_changes, with_q_values
 from portrayal.records import ALL, LIKE_THESE, REFERENCE, THESE, Estimate, Population, Test
 from portrayal.run import Run, read_parquet
 from portrayal.stats import benjamini_hochberg, holm
+from portrayal.stats.tails import normal_isf
 from portrayal.types import FloatArray, Tabular
 from portrayal.validate import check_choice, check_level
 
@@ -288,6 +289,15 @@ def _is_share(measure: str) -> bool:
         return False
 
 
+def _within(run: Run, row: int) -> float:
+    """Variance of an estimate that the texts of its prompts give; NaN where it is not known."""
+    fixed = run.records[row].fixed
+    if fixed is None or run.records[row].statistic == "ratio":
+        return np.nan
+    tail = (1.0 - float(run.settings().get("options", {}).get("level", 0.95))) / 2.0
+    return float((fixed.high - fixed.low) / 2.0 / normal_isf(tail)) ** 2
+
+
 def changes(
     sides: tuple[Side, Side],
     models: tuple[str, str],
@@ -323,6 +333,7 @@ def changes(
             margin=choices.shown_margin(one),
             undefined=why_not(runs, (i, j)),
             rows=(i, j),
+            details=one.details,
         )
         if change.undefined is None:
             # What shares form, scale and prompts is compared together.
@@ -338,6 +349,9 @@ def changes(
             buckets=prompts.buckets,
             part=np.array([runs[0].records[rows[n][0]].part for n in numbers]),
             fixed=choices.population == THESE,
+            within=np.array(
+                [_within(runs[0], rows[n][0]) + _within(runs[1], rows[n][1]) for n in numbers]
+            ),
         )
         for n, fields in zip(numbers, new_fields, strict=True):
             values = {name: value for name, value in fields.items() if value is not None}

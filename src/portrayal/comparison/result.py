@@ -67,6 +67,8 @@ class Change:
         What each prompt says against no change, by which changes are adjusted for each other.
     rows
         Rows of the estimate in the runs of both sides; empty where that is not known.
+    details
+        What the measure keeps beside the value of the first side.
     """
 
     measure: str
@@ -100,6 +102,7 @@ class Change:
     undefined: str | None = None
     scores: PromptScores | None = field(default=None, compare=False, repr=False)
     rows: tuple[int, ...] = field(default=(), compare=False, repr=False)
+    details: Mapping[str, float] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def null(self) -> float:

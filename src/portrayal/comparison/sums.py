@@ -313,6 +313,7 @@ def changes_against(
     buckets: IntArray | None = None,
     part: FloatArray | float = 1.0,
     fixed: bool = False,
+    within: FloatArray | float = np.nan,
 ) -> list[dict[str, Any]]:
     """Infer what changed between sums and those that they are compared against.
 
@@ -333,6 +334,8 @@ def changes_against(
     fixed
         Whether paired prompts are fixed, so that chance is in their texts alone; where that is not
         known of an estimate, its prompts stay a sample.
+    within
+        Variance of each change that texts alone give, for what the sums do not know it of.
 
     Returns
     -------
@@ -359,6 +362,7 @@ def changes_against(
     elif fixed and paired:
         # Of these prompts alone, how prompts differ from each other is no chance any more.
         variance = _within(sides)
+        variance = np.where(np.isnan(variance), within, variance)
         texts_alone = ~np.isnan(variance)
         change = fixed_changes(change, variance, level, margin)
 

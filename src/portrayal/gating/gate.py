@@ -57,8 +57,8 @@ def gate(run: Comparable, against: Comparable | None, policy: str | Path | Polic
     ----------
     run, against
         Directories of runs, runs, or sides of them (`Side(run, model)`): the run that is judged,
-        and its base. The base may be None for policies of ranges alone. For rules of scores, two
-        tables or logs.
+        and its base, by default that of the policy; policies of ranges alone need none. For rules
+        of scores, two tables or logs.
     policy
         A policy, or the path of its TOML file.
 
@@ -84,6 +84,7 @@ def gate(run: Comparable, against: Comparable | None, policy: str | Path | Polic
     ('pass', 0)
     """
     plan = policy if isinstance(policy, Policy) else read_policy(policy)
+    against = plan.against if against is None else against
     if plan.rules[0].score:
         return _of_scores(run, against, plan)
     side = side_of(run)

@@ -2,7 +2,8 @@
 
 import json
 import math
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Sequence
 from glob import escape
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from portrayal.comparison import POWER, Side, side_of, stated_of
 from portrayal.errors import OptionError
 from portrayal.gating.policy import refuse_existing
 from portrayal.measure.scope import stated_changes
-from portrayal.records import ALL, Estimate
+from portrayal.records import ALL, LIKE_THESE, Estimate, judged_population
 from portrayal.registry import described
 from portrayal.run import Run, write_atomically
 from portrayal.run.pages import words_of
@@ -21,15 +22,16 @@ MOST = 12
 _PART = 0.25
 _NAMED_ELSEWHERE = ("model", "classifier")  # a candidate may have another
 
-_HEAD = """# No worse than {run}: a policy for
-#   portrayal gate NEW-RUN --against {run} --policy THIS-FILE
+_HEAD = """# No worse than {run}: a policy for `portrayal gate NEW-RUN --policy THIS-FILE`.
 #
 # Each rule allows a quarter of the smallest change that two runs of this size would show. A model
 # that has not changed fails in at most 5 % of gates, all rules together; one that changed by twice
 # what two such runs would show in most. Raise what does not matter to you, and strike what is idle.
 # Single words and phrases have no rule, as those of a run may be missing in the next.
 
+against = {base}
 level = {level}
+population = "{population}"
 passes = "no_excess_shown"        # nothing is shown to lie beyond what is allowed
 """
 
@@ -59,23 +61,27 @@ def write_policy(run: str | Path | Run | Side, path: str | Path) -> int:
     """
     refuse_existing(path)
     side = side_of(run)
-    rules = list(_rules(side.run))
+    options = side.run.settings().get("options", {})
+    level = float(options.get("level", 0.95))
+    population = judged_population(options.get("population", LIKE_THESE), side.run.records)
+    rules = list(_rules(side.run, [e.of_population(population, level) for e in side.run.records]))
     if not rules:
         raise OptionError(
             f"{side.run.path}: no estimate has an interval and sums by prompt, so that no policy "
             "can compare it; `portrayal gate --init PATH` writes one to fill in."
         )
-    level = float(side.run.settings().get("options", {}).get("level", 0.95))
-    text = "\n".join([_HEAD.format(run=side.run.path, level=level), *rules])
+    # From the folder of the policy, so that both can be moved together.
+    base = _text(os.path.relpath(side.run.path, Path(path).parent))
+    head = _HEAD.format(run=side.run.path, base=base, level=level, population=population)
+    text = "\n".join([head, *rules])
     write_atomically(Path(path), text)
     return len(rules)
 
 
-def _rules(run: Run) -> Iterator[str]:
+def _rules(run: Run, records: Sequence[Estimate]) -> Iterator[str]:
     """Yield rules as TOML, those of the most certain estimates first."""
     models = run.settings().get("models", [])
     main = models[0] if len(models) == 1 else ALL
-    records = run.records
     flags = stated_changes(records, main, stated_of(str(run.settings().get("study"))))
     compared = [
         (records[row], allowed)

@@ -196,6 +196,9 @@ class Policy:
     unreadable
         Largest shares of texts "refused", "empty" and "failed", and of people "unmatched", with
         which a run is still judged.
+    against
+        Directory of the base that changes are counted from, where the gate names none; in a file,
+        from the folder of the file.
     population
         "prompts-like-these", of which the run's are a sample, or "these-prompts", of which both
         runs hold answers: chance is then in the texts alone, where that is known of an estimate.
@@ -209,6 +212,7 @@ class Policy:
         default_factory=dict
     )
     population: Population = LIKE_THESE
+    against: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse a policy that cannot be used."""
@@ -264,7 +268,9 @@ def read_policy(path: str | Path) -> Policy:
         places |= {key: f"{file.name}, line {file.line((*keys, key))}" for key in table}
         rules.append(replace(rule, places=places))
     other_keys = {key: value for key, value in file.table.items() if key != "rule"}
-    return replace(file, table=other_keys).record(Policy, rules=tuple(rules))
+    policy = replace(file, table=other_keys).record(Policy, rules=tuple(rules))
+    base = policy.against and str(Path(path).parent / policy.against)
+    return replace(policy, against=base)
 
 
 def write_example(path: str | Path) -> None:
