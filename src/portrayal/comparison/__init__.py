@@ -24,9 +24,9 @@ from portrayal.comparison.matching import (
     rows_of,
     side_of,
 )
-from portrayal.comparison.result import Change, Comparison, flat_change
+from portrayal.comparison.result import Change, Comparison
 from portrayal.comparison.scores import ScoreChange, compare_scores
-from portrayal.comparison.sums import POWER, Numbering, Sums, changes_against, measured, sums_of
+from portrayal.comparison.sums import POWER, Sums, changes_against, measured, sums_of
 
 __all__ = [
     "POWER",
@@ -34,7 +34,6 @@ __all__ = [
     "Choices",
     "Comparison",
     "Key",
-    "Numbering",
     "ScoreChange",
     "Side",
     "Sums",
@@ -45,7 +44,6 @@ __all__ = [
     "compare_scores",
     "compare_several",
     "differing",
-    "flat_change",
     "matched",
     "measured",
     "model_pairs",

@@ -143,13 +143,6 @@ class Prompts:
     reworded: int = 0
 
 
-def flat_change(row: Change) -> dict[str, Any]:
-    """Return a change as plain values by column name, each stratum and attribute a column."""
-    values = {f.name: getattr(row, f.name) for f in fields(row) if f.repr}
-    names = {"measure": row.measure, "statistic": row.statistic, **row.strata, **row.group}
-    return names | {name: value for name, value in values.items() if name not in _PARTS}
-
-
 _PARTS = ("strata", "group", "p_inside", "p_beyond")
 CHANGED, SAME, OPEN = "changed", "shown to be the same", "not resolved"
 
@@ -237,7 +230,13 @@ class Comparison:
 
     def flat(self, rows: Iterable[Change]) -> list[dict[str, Any]]:
         """Return rows of this comparison as plain values, with the sides in `a` and `b`."""
-        return [{"a": self.a, "b": self.b, **flat_change(row)} for row in rows]
+        flat = []
+        for row in rows:
+            values = {f.name: getattr(row, f.name) for f in fields(row) if f.repr}
+            head = {"a": self.a, "b": self.b, "measure": row.measure, "statistic": row.statistic}
+            labels = {**head, **row.strata, **row.group}
+            flat.append(labels | {name: x for name, x in values.items() if name not in _PARTS})
+        return flat
 
     def _repr_html_(self) -> str:
         # Groups are called as the run calls them, also where its factor's file is gone.
