@@ -16,6 +16,7 @@ is on the other side of 1, or within 10 % of it and no surer.
 
 import argparse
 import json
+import sys
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -33,7 +34,6 @@ from portrayal.annotate.people.confusion import (
     Slot,
     Story,
     confusion_from,
-    written,
 )
 from portrayal.annotate.people.stories.extract import WeighedStory
 from portrayal.measure.stories.reader_error import ReaderErrors
@@ -41,6 +41,9 @@ from portrayal.records import ERROR_HIGH, ERROR_LOW, ERROR_VALUE, Estimate
 from portrayal.report.view import reader_could
 from portrayal.studies.laissez_faire import STUDY
 from portrayal.studies.stories.audit import naming
+
+sys.path.append(str(Path(__file__).with_name("reader")))
+from measure_confusion import written
 
 RULES = Path("src/portrayal/annotate/people/stories/confusion.json")
 SOURCE = (

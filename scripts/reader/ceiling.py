@@ -189,8 +189,8 @@ def shares(people: list[dict], parts: Iterable[Part]) -> list[ScoreRate]:
     prompts, place = np.unique([each["prompt"] for each in people], return_inverse=True)
     counts = np.array([[part(each) for part in parts] for each in people], dtype=float)
     counts *= np.array([each["weight"] for each in people])[:, np.newaxis, np.newaxis]
-    sums = [cluster_sums(place, len(prompts), counts[:, :, at]) for at in (0, 1)]
-    return rates(*sums, 0.95, ["nobody counts"] * counts.shape[1])
+    right, total = (cluster_sums(place, len(prompts), counts[:, :, at]) for at in (0, 1))
+    return rates(right, total, 0.95, ["nobody counts"] * counts.shape[1])
 
 
 def print_table(title: str, people: list[dict], parts: dict[str, Part]) -> None:
