@@ -15,6 +15,7 @@ from typing import Any
 import portrayal.report.about as about
 import portrayal.report.formats as fmt
 from portrayal.errors import PortrayalError, UnknownNameError
+from portrayal.measure.matched.differences import FIRST
 from portrayal.measure.scope import Question
 from portrayal.records import (
     ERROR_VALUE,
@@ -244,7 +245,14 @@ def answer_lines(run: Run | View) -> Iterator[str]:
     screen = Report.of(view)
     yield from screen.leads
     findings_stated = (*screen.findings, *screen.here)
-    for finding in findings_stated[:1]:
+    # Of like strength, one with counts can be repeated by anybody.
+    counted = [
+        finding
+        for finding in findings_stated
+        if finding.strength == findings_stated[0].strength
+        and (finding.first.counts or FIRST in finding.first.details)
+    ]
+    for finding in (*counted, *findings_stated)[:1]:
         # One fact, and that nobody checked the scorer's reading of these texts.
         facts = [f for i, f in enumerate(finding.facts) if i < 1 or f == AS_READ]
         yield f"{finding.headline}. {capital(finding.sure)}: {', '.join(facts)}."

@@ -12,7 +12,7 @@ from portrayal.annotate.scores import TextScore
 from portrayal.measure.matched.differences import pair_difference
 from portrayal.measure.matched.sets import MatchedSets
 from portrayal.measure.scope import Scope, with_q_values
-from portrayal.report.first import finding_facts, first_screen
+from portrayal.report.first import answer_lines, finding_facts, first_screen
 from portrayal.report.view import View, beyond_chance
 from support import matrix
 
@@ -125,7 +125,9 @@ def test_refusals_of_all_answers_to_one_half_alone_are_told_in_these_pairs(tmp_p
     assert {each["units"] for each in finding_facts(run)["findings"]} == {"prompts"}
     view = View.of(run)
     (found,) = first_screen(view).findings
-    begins = "In these 3 prompts answers for women are refusals 100 points more often than answers"
+    begins = (
+        "In these 3 prompts 36 of 36 answers for women are refusals, and none of 36 answers for men"
+    )
     assert found.headline.startswith(begins)
     assert found.headline.endswith("; of other prompts nothing can be said from 3")
     assert found.sure == "holds in these prompts"
@@ -144,3 +146,20 @@ def test_a_few_refusals_in_one_prompt_are_judged_as_counts(counts, p):
     (e,) = [e for e in pair_difference(sets, Scope("pairs")) if e.strata["score"] == "refused"]
     assert e.fixed.p == pytest.approx(p, abs=1e-4)
     assert (e.fixed.low > 0.0) == (p < 0.05)
+
+
+def test_of_like_strength_what_is_counted_leads_the_answer(tmp_path):
+    """Answers to women are far longer, which is two spreads of the texts; some have a phrase."""
+    longer = [
+        " And so on it goes." * (1 + i % 3) + " Ask your family." * (i % 2) for i in range(40)
+    ]
+    rows = [
+        {"case": str(case), "gender": group, "text": f"All is well in case {case}, {i} times."
+         + longer[i] * (group == "female")}
+        for case in range(3) for group in ("female", "male") for i in range(40)
+    ]  # fmt: skip
+    run = portrayal.audit(study="pairs", texts=rows, out=tmp_path, scorers=("length",))
+    stated = first_screen(View.of(run)).findings
+    assert "longer" in stated[0].headline
+    (answer, *_) = answer_lines(run)
+    assert "answers for women say “" in answer

@@ -65,6 +65,10 @@ FLOOR = "sd_of_answers"
 """Detail: the spread of the difference between two answers to the identical request."""
 AT_MOST = "at_most"
 """Detail: the least distance d of which a test of equivalence says "no more than d apart"."""
+FIRST = "with_first"
+"""Detail: answers of the first group that say yes, or have a word."""
+SECOND, N_FIRST, N_SECOND = "with_second", "n_first", "n_second"
+"""Details of more than one answer to a half: those of the others, and how many there are."""
 COLUMN = "column"
 """Detail: that a column of the file gives the score; 1 where it says yes or no."""
 NO_VALUE = (
@@ -148,6 +152,7 @@ def _of_place(
             details[COLUMN] = float(scores[i].column == "share")
         if abs(names.value[i]) > _NO_NAMES:
             details[UNMASKED] = float(means.value[i] + reaction.value[i] + names.value[i])
+        details |= _counted(sets, rows, valid[:, i], columns[i])
         fields = {"strata": strata, "n_texts": int(n_texts[i]), **exchanged(i)}
         if sets.exchanged and scores[i].exchanged:
             bias, p = float(reaction.value[i]), float(reaction.p[i])
@@ -164,6 +169,19 @@ def _of_place(
     shared: dict[str, Any] = {"statistic": "difference", "strata": {}, "by_hand": by_hand}
     shared |= {"exclusions": sets.left_out.get(model, {}), **within.form}
     yield from estimates_of(PAIR_DIFFERENCE, sums, means, scope, fields_of, **shared)
+
+
+def _counted(
+    sets: MatchedSets, rows: IntArray, valid: BoolArray, column: "Column"
+) -> dict[str, float]:
+    """Details of a score of yes and no: how many answers say yes, of how many, on both sides."""
+    k, _, first = column
+    if sets.scores[k].name != REFUSED and sets.scores[k].column != "share":
+        return {}
+    share = np.where(valid[:, np.newaxis], sets.value[k, rows], np.nan)
+    counts, sizes = (of_sides(x, first) for x in counts_of(share, sets.n_answers[rows]))
+    numbers = (float(side.sum()) for side in (*counts, *sizes))
+    return dict(zip((FIRST, SECOND, N_FIRST, N_SECOND), numbers, strict=True))
 
 
 def _text_sd(sets: MatchedSets, score: int, rows: IntArray) -> float:
@@ -437,6 +455,13 @@ def sentence(e: Estimate) -> str:
     """Return a difference as a finding, the group with more of the score first."""
     writer, first, second = halves_of(e)
     part = "" if e.strata["part"] == ALL else f" ({e.strata['part']})"
+    if N_FIRST in e.details:
+        one, other = counted_answers(e)
+        is_refused = e.strata["score"] == REFUSED
+        are = "are refusals" if is_refused else f"are “{e.strata['score']}”"
+        same = "" if e.unit == "text" else " to the same requests"
+        words = f"{one} answers for {first} {are}, and {other} answers for {second}{same}{part}"
+        return of_these_prompts(e, writer, words)
     score, value, is_share = e.strata["score"], abs(e.value or 0.0), form_of(e) == "points"
     size = digits(100.0 * value if is_share else value)
     more = _MORE.get(score, "have {size} more words in 100 of the theme “{score}”")
@@ -448,6 +473,22 @@ def sentence(e: Estimate) -> str:
     answers = f"answers for {first} {verb} than answers for {second}"
     same = "" if e.unit == "text" else " to the same request"
     return of_these_prompts(e, writer, f"{answers}{same}{part}", 100.0 if is_share else 1.0)
+
+
+def counted_answers(e: Estimate) -> tuple[str, str]:
+    """Return how many answers of how many on both sides say yes, the side with more first."""
+    # The second from the mean, as halves may have other numbers of answers
+    value, with_first = e.value or 0.0, e.details[FIRST]
+    with_second = e.details.get(SECOND, max(with_first - value * e.n_units, 0.0))
+    sides = [
+        (with_first, e.details.get(N_FIRST, e.n_units)),
+        (with_second, e.details.get(N_SECOND, e.n_units)),
+    ]
+    one, other = (
+        f"{f'{n:,.0f}' if n >= 0.5 else 'none'} of {size:,.0f}"
+        for n, size in (sides if value >= 0 else sides[::-1])
+    )
+    return one, other
 
 
 def of_these_prompts(e: Estimate, writer: str, words: str, scale: float | None = None) -> str:

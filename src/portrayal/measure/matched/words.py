@@ -22,7 +22,17 @@ from portrayal.annotate.names import Spans, hidden
 from portrayal.annotate.scores import TEXT_SCORES
 from portrayal.annotate.word_match import TOKEN, fold
 from portrayal.measure.clustered import estimates_of
-from portrayal.measure.matched.differences import Within, contrasts, halves_of, of_these_prompts
+from portrayal.measure.matched.differences import (
+    FIRST,
+    N_FIRST,
+    N_SECOND,
+    SECOND,
+    Within,
+    contrasts,
+    counted_answers,
+    halves_of,
+    of_these_prompts,
+)
 from portrayal.measure.matched.sets import MANY_ANSWERS, MatchedSets
 from portrayal.measure.scope import Scope
 from portrayal.records import ALL, FEW_PROMPTS, THESE, UNITS, Estimate
@@ -44,10 +54,6 @@ FEWEST, LEAST = 6, 2.0
 """Pairs that must differ in a word, and how far from chance, for it to be proposed."""
 OPENING = "^"
 """Stands before the first words of a text."""
-FIRST = "with_first"
-"""Detail: answers to the first half that have the word."""
-SECOND, N_FIRST, N_SECOND = "with_second", "n_first", "n_second"
-"""Details of more than one answer to a half: those to the others, and how many there are."""
 NAME = "[name]"
 """Stands for names of people, and for the words in which the requests of a pair differ."""
 _MARK = "ꙮ"
@@ -424,19 +430,7 @@ def sentence(e: Estimate) -> str:
     """Return a difference in a word as a finding, with the count on both sides."""
     writer, first, second = halves_of(e)
     verb = "open with" if e.strata["kind"] == "opening" else "say"
-    # The second from the mean, as halves may have other numbers of answers; more stand first
-    with_first = e.details[FIRST]
-    sides = [
-        (with_first, e.details.get(N_FIRST, e.n_units)),
-        (
-            e.details.get(SECOND, max(with_first - (e.value or 0.0) * e.n_units, 0.0)),
-            e.details.get(N_SECOND, e.n_units),
-        ),
-    ]
-    more, fewer = sides if (e.value or 0.0) >= 0 else sides[::-1]
-    one, other = (
-        f"{f'{n:,.0f}' if n >= 0.5 else 'none'} of {size:,.0f}" for n, size in (more, fewer)
-    )
+    one, other = counted_answers(e)
     same = "" if e.unit == "text" else " to the same requests"
     also = [f"“{name.removeprefix(ALSO)}”" for name in e.details if name.startswith(ALSO)]
     beside = f" (also {', '.join(also)})" if also else ""
