@@ -257,6 +257,12 @@ class AskingConfig:
         "", "Name of these parameters; one run may hold several of a model.", panel=_ASKING
     )
     concurrency: int = option(16, "Most requests in flight.", panel=_ASKING)
+    rpm: float | None = option(
+        None, "Requests a minute that the account allows.", panel=_ASKING, rare=True
+    )
+    tpm: float | None = option(
+        None, "Tokens a minute that the account allows.", panel=_ASKING, rare=True
+    )
     budget: str | None = option(None, 'Stop before "5 USD" or "2M tokens".', panel=_ASKING)
     price: str | None = option(
         None, 'US dollars per million tokens in and out, "0.25/2".', panel=_ASKING
@@ -307,7 +313,7 @@ def llm_settings(
     if not asked_models:
         refuse_settings(which, settings, "--labeler-model, --factor-model or a classifier llm:…")
         return {}
-    same = ("concurrency", "timeout", "confirm", "progress")
+    same = ("concurrency", "rpm", "tpm", "timeout", "confirm", "progress")
     shared = {name: first[name] for name in same if name in first}
     if first.get("base_url") and any("server:" in model for model in asked_models):
         shared["base_url"] = first["base_url"]

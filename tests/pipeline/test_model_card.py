@@ -17,6 +17,7 @@ from portrayal.run import Run
 from portrayal.run.manifest import digest
 from portrayal.studies.own import write_start
 
+LOCALE = Path(portrayal.__file__).parent / "reference" / "data" / "locales" / "en-IN"
 HOSTILE = "<img src=x onerror=alert(1)>|`a` **b** [c](javascript:d) @everyone"
 STORY = "Maria was a star student. She helped her classmate Juan, and he thanked her."
 IDS = re.compile(r"^  \| (e-[0-9a-f]{10}) \|", re.MULTILINE)
@@ -93,6 +94,11 @@ def _signed_again(run: Path) -> None:
     Run(run).manifest.close(*Run(run).manifest.steps())
 
 
+def _renewed_report(run: Path) -> None:
+    _append(run / "report.html")
+    _signed_again(run)
+
+
 def _renewed_texts(run: Path) -> None:
     (run / "texts" / "part-00000.parquet").unlink()
     _signed_again(run)
@@ -111,6 +117,7 @@ CHANGED = "is not as it was written"
 FORGED: dict[str, tuple[Callable[[Path], None], str]] = {
     "a byte more": (lambda run: _append(run / "texts/part-00000.parquet"), CHANGED),
     "another option": (lambda run: _append(run / "audit.toml"), CHANGED),
+    "another report": (lambda run: _append(run / "report.html"), CHANGED),
     "no sums": (lambda run: (run / "influences.parquet").unlink(), "is missing"),
     "a file more among the texts": (_added("texts/part-00077.parquet"), "is in no manifest"),
     "a hidden file among the texts": (_added("texts/.part-00077.parquet"), "is in no manifest"),
@@ -125,12 +132,13 @@ FORGED: dict[str, tuple[Callable[[Path], None], str]] = {
         "is a link",
     ),
     "a link in place of the options": (lambda run: _linked(run, "audit.toml"), "is a link"),
+    "another report, manifest written again": (_renewed_report, ""),
     "texts taken out, manifest written again": (_renewed_texts, ""),
 }
 
 
 @pytest.mark.fault(
-    "a run or its manifest was forged (14 kinds)",
+    "a run or its manifest was forged (16 kinds)",
     "no card is written of it; those who write the manifest again are told by its digest",
 )
 @pytest.mark.parametrize("kind", FORGED)
@@ -143,6 +151,20 @@ def test_no_forgery_has_a_card(copied: Run, kind: str) -> None:
     assert any(said in str(problem) for problem in verify_run(copied))
     with pytest.raises(RunError, match="ortrayal audit"):
         write_model_card(copied)
+
+
+def test_a_reader_or_locale_of_ones_own_is_digested(copied: Run, tmp_path: Path) -> None:
+    locale = tmp_path / "locale"
+    shutil.copytree(LOCALE, locale)
+    settings = copied.settings()
+    settings["options"]["locale"] = str(locale)
+    copied.write_settings(settings)
+    options = settings["options"].values()
+    assert not copied.manifest.outside(options)
+    (locale / "locale.toml").write_text("changed", encoding="utf-8")
+    (locale / "more.csv").write_text("more", encoding="utf-8")
+    wrong = [each.file for each in copied.manifest.outside(options)]
+    assert wrong == [str(locale / "locale.toml"), str(locale / "more.csv")]
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"run": 1}', '{"steps": {"texts": [1]}}', "{" * 5000])

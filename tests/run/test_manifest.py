@@ -60,15 +60,16 @@ def run(made: Path, tmp_path: Path) -> Run:
 
 
 def files_of(run: Run) -> list[str]:
-    """Every file of a run but the locks, which say nothing, and the page, which is made of it."""
+    """Every file of a run but the locks, which say nothing."""
     paths = [path.relative_to(run.path).as_posix() for path in run.path.rglob("*")]
-    beside = (".lock", ".manifest.json.lock", "report.html")
+    beside = (".lock", ".manifest.json.lock")
     return sorted(p for p in paths if (run.path / p).is_file() and Path(p).name not in beside)
 
 
 def contents(run: Run) -> dict[str, bytes]:
-    """Every file but the page and the manifest."""
-    here = [file for file in files_of(run) if file != "manifest.json"]
+    """Every file but the page, which says where the run lies, and what is of it."""
+    beside = ("report.html", "manifest.json")
+    here = [file for file in files_of(run) if file not in beside]
     return {file: (run.path / file).read_bytes() for file in here}
 
 
@@ -261,12 +262,14 @@ def test_the_same_audit_makes_anew_what_does_not_fit_and_no_more(run: Run, file:
     assert not run.manifest.problems(strict=True)
 
 
-def test_a_page_of_other_estimates_is_taken_away(run: Run) -> None:
-    assert run.report_path.exists()
+def test_a_page_that_does_not_fit_is_taken_away(run: Run) -> None:
+    flip(run.report_path, 0.5, 1)
+    with pytest.raises(RunError, match=r"report\.html is not as it was written"):
+        portrayal.open_run(run.path)
     audited(run.path)
-    assert run.report_path.exists(), "nothing changed"
-    audited(run.path, seed=1)
     assert not run.report_path.exists()
+    assert portrayal.write_report(Run.open(run.path)).is_file()
+    assert not run.manifest.problems(strict=True)
 
 
 def test_without_the_texts_nothing_is_taken_away(run: Run) -> None:
@@ -294,6 +297,13 @@ def test_a_run_that_nothing_vouches_for_is_made_anew(
     assert contents(run) == before
 
 
+def test_a_page_that_is_written_again_is_recorded(run: Run) -> None:
+    portrayal.write_report(Run.open(run.path))
+    assert not run.manifest.problems()
+    portrayal.write_report(Run.open(run.path), run.path.parent / "elsewhere.html")
+    assert not run.manifest.problems(strict=True)
+
+
 def test_texts_that_came_later_are_told_until_the_next_audit(run: Run) -> None:
     with run.manifest.step(TEXTS):
         shutil.copyfile(run.texts.parts()[0], run.texts.folder / "part-00003.parquet")
@@ -315,7 +325,7 @@ def test_a_file_is_of_the_step_that_makes_it() -> None:
         "topics/model.json": "topics",
         "topics/topics.json": "estimates",
         "answers/people/m-1/texts/part-00000.parquet": "answers",
-        "report.html": None,
+        "report-short.md": "report",
         "reported.txt": None,
         "hand-labels.csv": None,
     }

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from portrayal.collect.ask.asking import Asking
 
 ASKING = options_of(AskingConfig)
-LIMITS = ("base_url", "parameters", "concurrency", "timeout", "budget", "price")
+LIMITS = ("base_url", "parameters", "concurrency", "rpm", "tpm", "timeout", "budget", "price")
 OWN = ("model", "samples", "base_url", "parameters", "budget", "price")
 """Options that belong to one model, and bear its name where it labels or classifies."""
 _PANEL = "Asking a model"

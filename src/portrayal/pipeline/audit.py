@@ -47,6 +47,7 @@ from portrayal.run.manifest import (
     MEASURED,
     REFERENCE,
     REFERENCE_ANNOTATED,
+    REPORTED,
     TEXTS,
     TOPICS,
     digests,
@@ -261,7 +262,7 @@ def _stages(
         REFERENCE: reference is not None,
     }
     # What this audit makes anew may be mended; anything else that does not fit is an error
-    makes = {ANSWERS, ANNOTATED, REFERENCE_ANNOTATED, TOPICS, MEASURED}
+    makes = {ANSWERS, ANNOTATED, REFERENCE_ANNOTATED, TOPICS, MEASURED, REPORTED}
     makes |= {step for step, is_given in given_of.items() if is_given}
     # First of all, so that no stage rests on a file that is not as it was made
     for line in run.manifest.mend(makes, by_user=config.asking is not None):
@@ -458,7 +459,6 @@ def _measure(
         family = (options.level, options.seed), study.stated, questions
         estimates = with_q_in(options.population, rows, *family)
         run.manifest.open(MEASURED)
-        run.report_path.unlink(missing_ok=True)  # of other estimates
         stage.begin(mark)
         write_parquet(influences_to_table(estimates), run.influences_path)
         write_parquet(estimates_to_table(estimates), run.estimates_path)

@@ -31,7 +31,7 @@ from portrayal.report.view import (
 )
 from portrayal.report.words import group_label, values_of
 from portrayal.run import Run, write_atomically
-from portrayal.run.manifest import Problem
+from portrayal.run.manifest import MISSING, Problem
 from portrayal.shown import counted, markdown, markdown_table
 
 __all__ = ["verify_run", "write_model_card"]
@@ -57,9 +57,16 @@ Said = tuple[str, str, Sequence[Estimate]]
 def verify_run(run: Run) -> list[Problem]:
     """Return what of a run is not as its manifest says; empty where every byte is.
 
-    Every file is digested, but for the page, and no link is followed.
+    Every file is digested, and no link is followed; so are the files outside the run that its
+    options name, where they are here.
     """
-    return run.manifest.problems(strict=True)
+    problems = run.manifest.problems(strict=True)
+    if problems:
+        return problems
+    # Files outside only where the run itself is whole: one error at a time
+    outside = run.manifest.outside(run.settings().get("options", {}).values())
+    # A run is read elsewhere than it was made: what is not here cannot have changed here.
+    return [problem for problem in outside if problem.what != MISSING]
 
 
 def write_model_card(run: Run, out: str | Path | None = None) -> Path:

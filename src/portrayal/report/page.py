@@ -128,7 +128,9 @@ def write_report(run: Run | View, path: str | Path | None = None) -> Path:
     """
     view = View.of(run)
     target = view.run.report_path if path is None else Path(path)
-    return write_page(target, render(view))
+    page = render(view)
+    with view.run.manifest.recording(target):
+        return write_page(target, page)
 
 
 def title_of(view: View) -> str:

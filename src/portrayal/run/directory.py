@@ -15,7 +15,7 @@ from portrayal.reference.labels import FactorLabels, read_words, speaking_of
 from portrayal.run.estimates import ESTIMATES, Estimates, read_estimates
 from portrayal.run.files import check_folder, reading, write_atomically
 from portrayal.run.influences import INFLUENCES, Influences, read_influences
-from portrayal.run.manifest import LOCK, MANIFEST, MEASURED, PAGE, SETTINGS, STALE, Manifest
+from portrayal.run.manifest import LOCK, MANIFEST, MEASURED, SETTINGS, STALE, Manifest
 from portrayal.run.stages import Stage
 
 NOTHING_KEPT = (LOCK, MANIFEST, f".{MANIFEST}.lock")
@@ -128,7 +128,7 @@ class Run:
     @property
     def report_path(self) -> Path:
         """`report.html`."""
-        return self.path / PAGE
+        return self.path / "report.html"
 
     @property
     def texts(self) -> Stage:
@@ -184,7 +184,7 @@ class Run:
 
         write_atomically(self.settings_path, tomli_w.dumps(settings))
         # The digests last, when all files of the step are as they stay
-        self.manifest.close(MEASURED)
+        self.manifest.close(MEASURED, options=settings.get("options", {}).values())
 
     @cached_property
     def records(self) -> list[Estimate]:

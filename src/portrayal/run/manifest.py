@@ -27,7 +27,7 @@ MANIFEST, ASIDE = "manifest.json", "damaged"
 SETTINGS, LOCK = "audit.toml", ".lock"
 TEXTS, REFERENCE, GIVEN, ANSWERS = "texts", "reference", "given", "answers"
 ANNOTATED, REFERENCE_ANNOTATED = "annotations", "reference-annotations"
-TOPICS, MEASURED = "topics", "estimates"
+TOPICS, MEASURED, REPORTED = "topics", "estimates", "report"
 
 _STEP_OF = {
     **dict.fromkeys(("texts", "prompts.parquet", "journal.jsonl", "journal.damaged"), TEXTS),
@@ -42,12 +42,12 @@ _READS = {
     REFERENCE_ANNOTATED: (REFERENCE,),
     TOPICS: (TEXTS, REFERENCE),
     MEASURED: (TEXTS, REFERENCE, GIVEN, ANNOTATED, REFERENCE_ANNOTATED, TOPICS),
+    REPORTED: (MEASURED,),
 }
 """Family of steps → the families that it reads; texts, tables and answers come from outside."""
-PAGE = "report.html"
 _BESIDE = ("evidence", "labels", ASIDE, MANIFEST, f".{MANIFEST}.lock")
-"""What is in no manifest, beside the page: a model card, which like it is made of the run;
-labels of raters, who go on; and what was set aside."""
+"""What is in no manifest: a model card, which says of which run it is; labels of raters, who go on;
+and what was set aside."""
 _PART = re.compile(r".*/part-[^/]*\.parquet")
 _TEMPORARY = re.compile(r"(.*/)?\.[^/]*\.tmp")
 _SETTLED = 2_000_000_000
@@ -63,7 +63,8 @@ def step_of(name: str) -> str | None:
     first, _, inner = name.partition("/")
     if first in (ANNOTATED, REFERENCE_ANNOTATED) and inner:
         return f"{first}/{inner.partition('/')[0]}"
-    return _STEP_OF.get(name, _STEP_OF.get(first))
+    is_page = first.startswith(("report.", "report-"))
+    return REPORTED if is_page else _STEP_OF.get(name, _STEP_OF.get(first))
 
 
 def _family(step: str | None) -> str:
@@ -123,7 +124,7 @@ class Manifest:
             content: dict[str, Any] = json.loads(written)
             for step in content["steps"].values():
                 # Raises where a part is missing or is something else.
-                _ = [dict(step[part]).items() for part in ("made", "read")]
+                _ = [dict(step[part]).items() for part in ("made", "read", "outside")]
             return content if _rendered(content) == written else None
         except (OSError, ValueError, LookupError, TypeError, RecursionError):
             return None
@@ -158,8 +159,8 @@ class Manifest:
         with self._changing() as content:
             content["steps"].pop(name, None)
 
-    def close(self, *names: str, source: str = "") -> None:
-        """Write the digests of steps and of what they read."""
+    def close(self, *names: str, source: str = "", options: Iterable[Any] = ()) -> None:
+        """Write the digests of steps and of what they read; also of files that `options` name."""
         statuses = self._held()
         with self._changing() as content:
             steps = content["steps"]
@@ -170,7 +171,7 @@ class Manifest:
                     if step_of(file) == name and status is not None and not _TEMPORARY.match(file)
                 }
                 steps[name] = {
-                    **{"made": shas, "portrayal": __version__},
+                    **{"made": shas, "outside": self._outside(options), "portrayal": __version__},
                     "read": {
                         other: _digest_of(entry)
                         for other, entry in steps.items()
@@ -179,6 +180,8 @@ class Manifest:
                     **({"source": source} if source else {}),
                 }
             if MEASURED in names:
+                if REPORTED in steps and _is_stale(REPORTED, steps):
+                    del steps[REPORTED]  # pages of other estimates
                 content.setdefault("first_measured", datetime.now(tz=UTC).date().isoformat())
 
     def settle(self, used: Collection[str]) -> None:
@@ -191,9 +194,36 @@ class Manifest:
         # Of a step that is as its stage wants it, other inputs than before were no other inputs.
         if old := [name for name in present if name not in steps or _is_stale(name, steps)]:
             self.close(*old)
-        for name in sorted(steps.keys() - {*used, MEASURED}):
+        for name in sorted(steps.keys() - {*used, MEASURED, REPORTED}):
             if _is_stale(name, steps):
                 self.open(name)
+
+    @contextmanager
+    def recording(self, path: Path) -> Iterator[None]:
+        """Record a page of the run, or a folder of its charts, that the block writes."""
+        inside = path.is_relative_to(self.folder)
+        start = path.relative_to(self.folder).as_posix() if inside else ""
+        if step_of(start) != REPORTED:
+            yield
+            return
+        # Out of the manifest first: a process killed while it writes leaves no false digest
+        self._forget(start)
+        yield
+        read = self.made(MEASURED)
+        paths = [path, *(file for file in path.glob("*"))]
+        blank = {"made": {}, "outside": {}, "portrayal": __version__, "read": read}
+        with self._changing() as content:
+            shas = content["steps"].setdefault(REPORTED, blank)["made"]
+            for file in filter(Path.is_file, paths):
+                shas[file.relative_to(self.folder).as_posix()] = digest(file)
+
+    def _forget(self, start: str) -> None:
+        """Take a page, or a folder of its charts, out of the manifest."""
+        with self._changing() as content:
+            if REPORTED in content["steps"]:
+                shas = content["steps"][REPORTED]["made"]
+                for file in [f for f in shas if f == start or f.startswith(f"{start}/")]:
+                    del shas[file]
 
     def problems(self, *, strict: bool = False) -> list[Problem]:
         """Return what is not as the manifest says, by file; every file is digested.
@@ -212,16 +242,32 @@ class Manifest:
                 wrong[file] = MISSING
             elif status is not None and _digest_as_is(self.folder / file, status) != expected:
                 wrong[file] = CHANGED
-        for name in sorted(steps):
+        # A page of other estimates is found as a file below, with words of its own
+        for name in sorted(steps.keys() - {REPORTED}):
             if _is_stale(name, steps):
                 wrong.setdefault(next(iter(steps[name]["made"]), name), STALE)
         for file in sorted(statuses.keys() - shas.keys() - wrong.keys()):
             # Readers take every part of a folder.
             if strict or (_PART.fullmatch(file) and step_of(file) in steps):
-                wrong[file] = UNLISTED
+                is_old_page = step_of(file) == REPORTED and REPORTED not in steps
+                wrong[file] = STALE if is_old_page else UNLISTED
             elif file.endswith(".parquet") and not is_whole(self.folder / file):
                 wrong[file] = CUT_OFF
         return [Problem(file, wrong[file]) for file in sorted(wrong)]
+
+    def outside(self, options: Iterable[Any]) -> list[Problem]:
+        """Return which files that options name, outside the run, are not as they were."""
+        expected = dict(self.steps().get(MEASURED, {"outside": {}})["outside"])
+        actual = self._outside(options)
+        return [
+            Problem(file, CHANGED if file in actual else MISSING)
+            for file in sorted({*expected, *actual})
+            if expected.get(file) != actual.get(file)
+        ]
+
+    def _outside(self, options: Iterable[Any]) -> dict[str, str]:
+        run = self.folder.resolve()
+        return digests(p for p in files_named(options) if not p.resolve().is_relative_to(run))
 
     def mend(self, makes: Collection[str], *, by_user: bool = False) -> list[str]:
         """Take away what does not fit of the steps that an audit makes, so that it makes it anew.
@@ -282,7 +328,9 @@ class Manifest:
             # The note of an import says of which file it was; it is written over.
             if by_user or step not in (TEXTS, REFERENCE) or file.name != NOTE:
                 file.unlink(missing_ok=True)
-        for file in gone:
+        if step == REPORTED:
+            self._forget(problem.file)
+        for file in gone if step != REPORTED else ():
             other = str(step_of(file.relative_to(self.folder).as_posix()))
             if other not in (TEXTS, REFERENCE):  # which are read before anything is checked
                 self.open(other)
@@ -301,8 +349,7 @@ class Manifest:
             # A link could lead out of the run, to files whose changes nobody would see.
             for name, file in sorted(names.items()):
                 status = Path(folder, name).lstat()
-                is_page = file == PAGE and stat.S_ISREG(status.st_mode)  # a link would be followed
-                if not (name == LOCK or is_page or file in _BESIDE or stat.S_ISDIR(status.st_mode)):
+                if not (name == LOCK or file in _BESIDE or stat.S_ISDIR(status.st_mode)):
                     statuses[file] = status if stat.S_ISREG(status.st_mode) else None
         return statuses
 

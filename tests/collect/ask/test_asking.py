@@ -39,7 +39,7 @@ def _report(**more):
 SETTINGS = [o for n, o in options_of(AuditOptions).items() if n.endswith("_settings")]
 HOW = record(
     [
-        *asking_options("model", "samples", limits=("parameters", "timeout", "budget"), samples=3),
+        *asking_options("model", "samples", limits=("parameters", "rpm", "budget"), samples=3),
         *SETTINGS,
     ]
 )
@@ -70,10 +70,10 @@ def test_a_parameter_needs_a_name_and_a_value(pair):
 def test_a_record_says_what_was_given_and_what_was_set():
     assert given(HOW) == {}
     assert given(taken(samples=3, model="")) == {}
-    keys = ["timeout=2", "llm_settings.budget=1 USD", "llm_settings.parameters.seed=4"]
+    keys = ["rpm=2", "llm_settings.budget=1 USD", "llm_settings.parameters.seed=4"]
     assert given(taken(model="server:m", set=keys)) == {
         "model": "server:m",
-        "timeout": 2.0,
+        "rpm": 2.0,
         "llm_settings": {"budget": "1 USD", "parameters": {"seed": 4}},
     }
     settings = cli_asking.settings_of(taken(model="server:m", parameter=["seed=1"]))
@@ -88,9 +88,9 @@ def test_the_options_of_a_model_that_is_not_asked_say_nothing():
     budget = {"base_url": "http://x", "budget": "1 tokens"}
     with pytest.raises(OptionError, match="--labeler-base-url says nothing without --labeler-mod"):
         cli_asking.settings_beside(budget, "labeler", "--labeler-model")
-    first = {"timeout": 2.0, "budget": "9 USD", "base_url": "http://y"}
+    first = {"rpm": 2.0, "budget": "9 USD", "base_url": "http://y"}
     made = llm_settings(["llm:server:m"], {"budget": "1 tokens"}, first)
-    assert made == {"timeout": 2.0, "base_url": "http://y", "budget": "1 tokens"}
+    assert made == {"rpm": 2.0, "base_url": "http://y", "budget": "1 tokens"}
     with pytest.raises(OptionError, match=r"llm_settings\.budget says nothing without"):
         llm_settings([None], {"budget": "1 tokens"}, first)
 

@@ -6,7 +6,7 @@ import pytest
 
 from collect.ask.asked import collect_texts
 from portrayal.collect.ask import Retry, provider_of
-from portrayal.collect.ask.limits import Throttle
+from portrayal.collect.ask.limits import Bucket, Throttle
 from portrayal.errors import OptionError
 
 
@@ -29,7 +29,7 @@ def _round(throttle, *, limited=False):
         for epoch in epochs:
             if limited:
                 throttle.slow_down(epoch, None)
-            throttle.leave(epoch, answered=not limited)
+            throttle.leave(epoch, tokens=None if limited else 10)
 
     asyncio.run(go())
 
@@ -66,9 +66,33 @@ def test_a_pause_holds_for_everyone_and_is_never_shortened():
     assert throttle.wait() == 510.0, "monotonic clocks do not do this"
 
 
-def test_limits_are_positive():
+def test_requests_a_minute_are_spread_evenly():
+    clock = Clock()
+    bucket = Bucket(120, clock)
+    bucket.take(2)
+    assert bucket.wait() == 0
+    bucket.take(4)
+    assert bucket.wait() == pytest.approx(2.0)
+    clock.now += 1
+    assert bucket.wait() == pytest.approx(1.0)
+
+
+def test_tokens_a_minute_are_corrected_by_what_an_answer_cost():
+    clock = Clock()
+    throttle = Throttle(4, tpm=6000, clock=clock)
+
+    async def go():
+        epoch = await throttle.enter()
+        throttle.leave(epoch, tokens=1100)
+
+    asyncio.run(go())
+    assert throttle.wait() == pytest.approx(10.0)
+
+
+@pytest.mark.parametrize("given", [{"rpm": 0}, {"tpm": -1}, {"concurrency": 0}])
+def test_limits_are_positive(given):
     with pytest.raises(OptionError):
-        Throttle(0)
+        Throttle(**{"concurrency": 1, **given})
 
 
 def test_a_cancelled_wait_passes_its_place_on():
@@ -77,7 +101,7 @@ def test_a_cancelled_wait_passes_its_place_on():
         epoch = await throttle.enter()
         first, second = (asyncio.create_task(throttle.enter()) for _ in range(2))
         await asyncio.sleep(0)
-        throttle.leave(epoch, answered=True)
+        throttle.leave(epoch, tokens=1)
         first.cancel()
         await asyncio.wait_for(second, 5)
         assert throttle.in_flight == 1

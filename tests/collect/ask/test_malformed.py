@@ -251,6 +251,28 @@ def test_an_error_beside_an_answer_fails_it(serve, run, prompts, rows):
 
 
 @pytest.mark.fault(
+    "usage with a total alone, or with parts of tokens",
+    "it is taken as an upper bound, and nothing is bought twice",
+)
+@pytest.mark.parametrize("service", ["openai:test", "server:test"])
+@pytest.mark.parametrize(
+    ("usage", "output"),
+    [
+        ({"total_tokens": 31}, 31),
+        ({"prompt_tokens": 10, "completion_tokens": 20.5, "total_tokens": 30.5}, 21),
+        ({"prompt_tokens": 10.25, "completion_tokens": 20, "total_tokens": 30.25}, 20),
+    ],
+)
+def test_usage_is_taken_as_it_can_be(serve, run, prompts, service, usage, output):
+    server = serve(render=lambda *_: _reply(usage=usage))
+    model = provider_of(service, base_url=server.base_url)
+    report = collect_texts(run, prompts[:1], model, retry=QUICK)
+    assert server.requests == 1
+    assert report.outcomes == {"ok": 1}
+    assert report.usage.output_tokens == output
+
+
+@pytest.mark.fault(
     "half a character in the name of the model", "it is replaced, and the answer is kept"
 )
 def test_half_a_character_in_the_name_of_the_model(serve, run, prompts, rows):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import portrayal
+from portrayal.errors import OptionError
 from portrayal.measure.groups.main_people import MAIN_PEOPLE
 from portrayal.records import Estimate
 from portrayal.report import answer_lines, finding_lines
@@ -64,6 +65,11 @@ def of(run: Run, statistic: str, group: str, **place: str) -> Estimate:
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return audited(rows(), tmp_path_factory.mktemp("people"), by=["mood"], check="who")
+
+
+def test_models_are_no_column_to_split_by(tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match="each model stand apart"):
+        audited(rows(), tmp_path / "r", by=["model"])
 
 
 def test_shares_are_those_of_a_plain_count(run: Run) -> None:

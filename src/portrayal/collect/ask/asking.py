@@ -43,6 +43,8 @@ class Asking(AskingConfig):
         of one model: arms of an experiment, whose prompts `compare` pairs.
     concurrency
         Most requests in flight; fewer when the endpoint limits the rate.
+    rpm, tpm
+        Requests and tokens a minute that the account allows.
     budget
         Such as "5 USD" or "2M tokens", over all that this model has cost in the folder of its
         answers.
@@ -64,7 +66,7 @@ class Asking(AskingConfig):
 
     Examples
     --------
-    >>> Asking("server:llama", 3, base_url="http://localhost:8000/v1").samples
+    >>> Asking("server:llama", 3, base_url="http://localhost:8000/v1", rpm=60).samples
     3
     """
 

@@ -1,4 +1,4 @@
-"""Limits: how many requests are in flight, and how often a failed one is tried.
+"""Limits: how many requests are in flight, how many a minute, and how often a failed one is tried.
 
 The number in flight is halved when the endpoint limits the rate, and grows by one with each round
 of answers after that (AIMD). A wait that the endpoint asked for holds for every request to it.
@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from random import Random
 
 from portrayal.collect.ask.provider import StopError, TryAgainError
+from portrayal.errors import OptionError
 from portrayal.validate import check_count
 
 Clock = Callable[[], float]
 
 _LIMITED_TIMES = 10  # a rate limit says nothing against the request; it may try that much longer
+_BURST_SECONDS = 1.0
 _CHANCE = Random()  # noqa: S311 (spreads waits, keeps no secret)
 _IN_A_ROW = 5
 _TIMEOUTS = 3  # in a row, where none is answered
@@ -26,6 +28,30 @@ TIMEOUT = 180.0
 KEPT = "nothing that was answered is asked again"
 LONGEST_TIMEOUT = 600
 """Seconds that it may be given: more than that the clients of the services do not wait."""
+
+
+class Bucket:
+    """A budget of units that refills evenly; taking more than there is makes a debt to wait out."""
+
+    def __init__(self, per_minute: float, clock: Clock = time.monotonic) -> None:
+        self._rate = per_minute / 60.0
+        self._capacity = max(1.0, self._rate * _BURST_SECONDS)
+        self._level, self._clock, self._at = self._capacity, clock, clock()
+
+    def take(self, amount: float) -> None:
+        """Take `amount` units, which may leave a debt."""
+        self._refill()
+        self._level -= amount
+
+    def wait(self) -> float:
+        """Return the seconds until there is no debt."""
+        self._refill()
+        return max(0.0, -self._level / self._rate)
+
+    def _refill(self) -> None:
+        now = self._clock()
+        self._level = min(self._capacity, self._level + max(0.0, now - self._at) * self._rate)
+        self._at = now
 
 
 class Throttle:
@@ -39,18 +65,32 @@ class Throttle:
         Requests in flight now.
     """
 
-    def __init__(self, concurrency: int, clock: Clock = time.monotonic) -> None:
+    def __init__(
+        self,
+        concurrency: int,
+        *,
+        rpm: float | None = None,
+        tpm: float | None = None,
+        clock: Clock = time.monotonic,
+    ) -> None:
         self.concurrency = check_count("concurrency", concurrency, minimum=1)
         self.limit = float(concurrency)
         self.in_flight = 0
         self._clock = clock
+        for name, per_minute in (("rpm", rpm), ("tpm", tpm)):
+            if per_minute is not None and not per_minute > 0:
+                raise OptionError(f"{name} must be above 0 a minute; got {per_minute!r}.")
+        self._requests = None if rpm is None else Bucket(rpm, clock)
+        self._tokens = None if tpm is None else Bucket(tpm, clock)
         self._paused_until = 0.0
         self._epoch = 0
         self._left = asyncio.Event()
 
     def wait(self) -> float:
         """Return the seconds until a request may be sent; 0 when one may be sent now."""
-        return max(self._paused_until - self._clock(), 0.0)
+        waits = [self._paused_until - self._clock(), 0.0]
+        waits += [bucket.wait() for bucket in (self._requests, self._tokens) if bucket]
+        return max(waits)
 
     async def enter(self) -> int:
         """Wait for a place; return the epoch, which `leave` wants back."""
@@ -64,13 +104,17 @@ class Throttle:
                 self._left.clear()
                 await self._left.wait()
         self.in_flight += 1
+        if self._requests:
+            self._requests.take(1)
         return self._epoch
 
-    def leave(self, epoch: int, *, answered: bool) -> None:
-        """Give the place back, and say whether an answer came."""
+    def leave(self, epoch: int, *, tokens: int | None = None) -> None:
+        """Give the place back; `tokens` is the cost of an answer, None where there was none."""
         self.in_flight -= 1
+        if self._tokens:
+            self._tokens.take(tokens or 0)  # a debt, which the next requests wait for
         # A burst of answers "too many" is one message: halved once for all of them
-        if answered and epoch == self._epoch:
+        if tokens is not None and epoch == self._epoch:
             self.limit = min(float(self.concurrency), self.limit + 1.0 / self.limit)
         self._left.set()
 

@@ -80,7 +80,7 @@ class Loop:
         self.collection, self.asking, self.meter = collection, asking, meter
         self.provider, self.retry = provider, asking.patience()
         self.timeout = self.retry.timeout or TIMEOUT
-        self.throttle = Throttle(asking.concurrency)
+        self.throttle = Throttle(asking.concurrency, rpm=asking.rpm, tpm=asking.tpm)
         self.breaker = Breaker(self.retry, self.timeout)
         self.requests: Iterator[Request] = iter(collection.plan)
         self.in_progress = self.asked = self.tries = self._without_answer = 0
@@ -142,7 +142,7 @@ class Loop:
         """Send a request once, within the limits; a failure that is the request's is returned."""
         text, *system = request.prompt.asked
         epoch = await self.throttle.enter()
-        answered, sent_at, task = False, time.monotonic(), asyncio.current_task()
+        tokens, sent_at, task = None, time.monotonic(), asyncio.current_task()
         self.tries += 1
         self._in_flight.add(task)  # finished even when the loop is told to stop, as it is paid for
         try:
@@ -157,13 +157,13 @@ class Loop:
             self.breaker.responded()
             return rejection
         else:
-            answered = True
+            tokens = self._charged(request, answer).total
             self.breaker.responded()
             self.trouble, self._answered_at = "", time.monotonic()
             return answer
         finally:
             self._in_flight.discard(task)
-            self.throttle.leave(epoch, answered=answered)
+            self.throttle.leave(epoch, tokens=tokens)
         self.trouble = f"trying again after: {error}"
         self.breaker.failed(error, sent_at)
         if error.kind == "rate_limit" or error.retry_after is not None:

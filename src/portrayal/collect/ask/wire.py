@@ -5,6 +5,7 @@ kept until it is read. No redirect is followed: clients take the key along in a 
 """
 
 import json
+import math
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -126,7 +127,7 @@ def watched(client: Client) -> Client:
             raise
         finally:
             await response.stream.aclose()
-        last.body = body
+        last.body = body = with_whole_usage(body)
         _put_back(response, body)
         await response.aread()
 
@@ -180,6 +181,36 @@ def bottom(error: BaseException) -> str:
         error = below
     message = getattr(error, "strerror", None) or str(error) or type(error).__name__
     return " ".join(str(message).split()).rstrip(".")[:_LONGEST]
+
+
+def with_whole_usage(body: bytes) -> bytes:
+    """Return a body whose usage a client can read: whole tokens, and a total as their bound.
+
+    Clients refuse an answer with 20.5 tokens, which would be paid for again. Of a total alone it is
+    not known which part was asked for; an answer's tokens cost no less, so all count as these.
+
+    >>> with_whole_usage(b'{"usage": {"prompt_tokens": 3, "completion_tokens": 20.5}}')
+    b'{"usage": {"prompt_tokens": 3, "completion_tokens": 21}}'
+    >>> with_whole_usage(b'{"usage": {"total_tokens": 7}}')
+    b'{"usage": {"total_tokens": 7, "prompt_tokens": 0, "completion_tokens": 7}}'
+    """
+    if b'"usage"' not in body:
+        return body
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        return body
+    usage = value.get("usage") if isinstance(value, dict) else None
+    if not isinstance(usage, dict):
+        return body
+    counts = {
+        name: math.ceil(n) if isinstance(n, float) and math.isfinite(n) else n
+        for name, n in usage.items()
+    }
+    total = counts.get("total_tokens")
+    if isinstance(total, int) and not any(counts.get(name) for name in (*_INPUT, *_OUTPUT)):
+        counts |= {"prompt_tokens": 0, "completion_tokens": total}
+    return body if counts == usage else json.dumps({**value, "usage": counts}).encode()
 
 
 def error_in(body: bytes | None) -> bool:

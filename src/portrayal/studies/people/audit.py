@@ -8,6 +8,7 @@ from portrayal.annotate.people.reader.referents import BY_READER
 from portrayal.collect.fields import TextFields
 from portrayal.collect.promptfile import read_prompts
 from portrayal.config import option
+from portrayal.errors import OptionError
 from portrayal.measure import Tables
 from portrayal.measure.groups.main_people import read_main_people
 from portrayal.records import Prompt
@@ -47,6 +48,11 @@ class PeopleOptions(Options):
         """Return the study's fields and the columns that are named, kept with each text."""
         columns = {self.source: "--source", self.check: "--check"} | dict.fromkeys(self.by, "--by")
         options = {column: words for column, words in columns.items() if column}
+        if "model" in options:
+            raise OptionError(
+                f"{options['model']} model: the shares of each model stand apart anyway; name "
+                "another column."
+            )
         return fields.keeping(options).asking(options)
 
 
