@@ -166,7 +166,7 @@ def test_what_is_piped_fits_eighty_columns(command: tuple[str, ...]) -> None:
 
 def test_completion_is_there_for_formats() -> None:
     option = _options(LEAVES["compare"])["--format"]
-    assert get_args(option.hint) == ("table", "csv", "json", "html")
+    assert get_args(option.hint) == ("table", "csv", "json")
     assert "--install-completion" in APP
 
 

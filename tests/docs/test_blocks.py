@@ -41,7 +41,8 @@ def _answer(prompt: str, number: int) -> str:
         return json.dumps({f: "Maria" if f.endswith("name") else ["she"] for f in fields})
     if "Agency List" in prompt:
         return json.dumps({"edits": []})
-    return f"Maria was kind. She helped John, and he thanked her, {number} times."
+    days = len(prompt)  # so that no two prompts have the same answer
+    return f"Maria was kind. She helped John, and he thanked her, {number} times in {days} days."
 
 
 @pytest.fixture(scope="module")

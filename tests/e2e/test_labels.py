@@ -213,7 +213,7 @@ def test_a_planted_key_is_nowhere_in_the_run(
     server = serve(faults={"rejected": 0.1})
     keys = {"OPENAI_API_KEY": KEY, "PORTRAYAL_SERVER_KEY": KEY}
     said = [ask(*_audit(stories, server), **keys).ok()]
-    address = f"labeler_settings.base_url={server.base_url}"
+    address = f"llm_settings.base_url={server.base_url}"
     openai = (
         "--labeler",
         "llm",

@@ -115,7 +115,7 @@ def test_groups_that_were_asked_other_things_are_said_to_be(rng: random.Random) 
     assert design.comparison == "groups"
     assert any("1 of 33 requests hold two groups" in line for line in design.lines)
     # Answers to one request are no independent texts
-    assert len({row["source"] for row in made(design)}) == 33
+    assert len({row["request"] for row in made(design)}) == 33
 
 
 def test_one_request_says_nothing_of_other_wordings(rng: random.Random) -> None:

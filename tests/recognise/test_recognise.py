@@ -222,8 +222,8 @@ def test_people_are_read_by_source_and_checked_by_what_somebody_read(rng: random
     ]
     design = table(*rows)
     assert (design.study, dict(design.columns)) == ("people", {"text": "text"})
-    assert design.options == {"by": ("mood",), "check": "gender", "source": "source"}
-    assert made(design)[0]["source"] == rows[0]["headline"]
+    assert design.options == {"by": ("mood",), "check": "gender", "source": "headline"}
+    assert made(design)[0]["headline"] == rows[0]["headline"]
 
 
 def test_one_group_is_said_and_compared_with_nothing(rng: random.Random) -> None:

@@ -7,6 +7,7 @@ import traceback
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from io import TextIOWrapper
+from pathlib import Path
 from typing import NoReturn
 
 from cyclopts import App, CycloptsError, Parameter, UnknownOptionError, UnusedCliTokensError
@@ -147,7 +148,9 @@ def command_line(tokens: Sequence[str] | None = None) -> App:
 def _file_of(path: str, tokens: Sequence[str] | None) -> str:
     """The file that `audit` or `collect` is given in place of a study; "" where it is none."""
     first = tokens[1] if tokens and len(tokens) > 1 and tokens[0] == path else ""
-    return "" if first.startswith("-") or not first or is_study(first) else first
+    # A bare word that names no file is a study's name with a slip, and is told so
+    is_word = not Path(first).suffix and not Path(first).exists()
+    return "" if first.startswith("-") or is_word or is_study(first) else first
 
 
 def commands(app: App, path: str = "") -> Iterator[tuple[str, App]]:

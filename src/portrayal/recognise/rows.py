@@ -46,6 +46,9 @@ def without_prompt(text: str, prompt: str) -> str:
     return text
 
 
+_OTHER_FIELDS = ("id", "text_id", "prompt_id", "outcome")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
     """What is made of a row.
@@ -88,7 +91,10 @@ class Recipe:
 
     @property
     def fields(self) -> dict[str, str]:
-        """Field of the study → column of the rows, which have the same names."""
+        """Field of the study → column of the rows, of the same name but for the source.
+
+        That is called as in the file, or "request", as reports speak of it by this name.
+        """
         template = "source" if self.apart else "pair"
         present = {
             "text": True,
@@ -99,7 +105,14 @@ class Recipe:
             "source": bool(self.source),
         }
         present[template] = present[template] or self.masker is not None
-        return {name: name for name, is_present in present.items() if is_present}
+        source = "source"
+        taken = {*present, *self.groups, *_OTHER_FIELDS}  # which the study would read as these
+        if self.apart and self.masker is not None:
+            source = "request"
+        elif len(self.source) == 1 and self.source[0].casefold() not in taken:
+            source = self.source[0]
+        columns = {name: name for name, is_present in present.items() if is_present}
+        return columns | ({"source": source} if present["source"] else {})
 
     @property
     def group_names(self) -> dict[str, str]:
@@ -108,7 +121,7 @@ class Recipe:
 
     def source_of(self, source: TextSource) -> TextSource:
         """Return the rows of a source as a study reads them."""
-        columns = (*self.fields, *self.group_names.values(), *self.further)
+        columns = (*self.fields.values(), *self.group_names.values(), *self.further)
         facts = (VERSION, source.digest, sorted(self.derived), repr(self._facts()))
         digest = blake2b(repr(facts).encode(), digest_size=16).hexdigest()
 
@@ -143,7 +156,7 @@ class Recipe:
         if self.masker is not None:
             template = self.masker(prompt, [cells[name] for name in self.masked])[1]
             record["source" if self.apart else "pair"] = template if prompt else ""
-        record = {name: record[name] for name in self.fields}
+        record = {column: record[name] for name, column in self.fields.items()}
         record |= {new: cells.get(name, "") for name, new in self.group_names.items()}
         record |= {name: cells[name] for name in self.further}
         if self.reference:

@@ -13,6 +13,7 @@ import numpy as np
 
 from portrayal.measure.clustered import GroupSums, estimates_of
 from portrayal.measure.matched.differences import AT_MOST, EQUAL
+from portrayal.measure.matched.units import noun_of
 from portrayal.measure.scope import Scope
 from portrayal.measure.scored import ScoredUnits
 from portrayal.records import (
@@ -159,7 +160,7 @@ def read_main_people(
     n_prompts = pq.read_metadata(run.prompts_path).num_rows
     has_prompts = bool({"prompt", "prompt_id"} & run.texts.note()["mapping"].keys())
     of_prompts = has_prompts and n_prompts >= FEW_PROMPTS
-    kind = "source" if source else "prompt" if of_prompts else "text"
+    kind = noun_of(source) if source else "prompt" if of_prompts else "text"
     unit = queries[source] if source else f"{kind}_id"
     query = _TEXTS.format(unit=unit, columns=", ".join(queries.values()) or "''")
     table = distinct_rows(run.texts, stage, query)
