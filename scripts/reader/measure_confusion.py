@@ -26,6 +26,7 @@ from pathlib import Path
 import numpy as np
 from examples import Example, fold_of, marked
 
+from portrayal.annotate.language import why_unread
 from portrayal.annotate.people import UNSPECIFIED, UNSURE, extract_people
 from portrayal.annotate.people.confusion import (
     FORMAT,
@@ -113,8 +114,8 @@ def _pair(true: str, read: str) -> str:
 
 
 def measured(paths: Sequence[Path], read: Read) -> Prompts:
-    """Return the stories of files by prompt."""
-    examples = [example for path in paths for example in marked(path)]
+    """Return the stories of files by prompt, but for those that an audit refuses to read."""
+    examples = [e for path in paths for e in marked(path) if not why_unread(e.text)]
     by_prompt = defaultdict(list)
     for example, people in zip(examples, read(examples), strict=True):
         if people is not None:
@@ -183,19 +184,23 @@ def main() -> None:
         show("harder ones, wrong names as frequent as in the worst domain", hard, names_right[1])
     if asked.write is None:
         return
+    source = (
+        f"{sum(map(len, plain))} stories in the plain manner of models, and "
+        f"{sum(map(len, hard))} harder ones, written by a language model with everybody marked, of "
+        "prompts that nothing was fitted to"
+    )
     made = {
         "format": FORMAT,
         "reader": READER.name if asked.folds else PEOPLE.name,
-        "source": f"{sum(map(len, plain))} stories in the plain manner of models, and "
-        f"{sum(map(len, hard))} harder ones, written by a language model with everybody marked, of "
-        "prompts that nothing was fitted to",
+        "source": source,
         "names_right": names_right,
         "stories": [[written(each) for each in prompt] for prompt in plain],
         "hard": [[written(each) for each in prompt] for prompt in hard],
     }
     if not asked.folds:  # what score_errors.py measured stays
         given = json.loads(RULES.read_text(encoding="utf-8"))
-        made |= {"source": given["source"], "labelled": given["labelled"]}
+        _, labelled = given["source"].split("; ")
+        made |= {"source": f"{source}; {labelled}", "labelled": given["labelled"]}
     confusion_from(made, str(asked.write))
     save(made, asked.write, "confusion" if asked.below >= 1.0 else "confusion_routed")
 

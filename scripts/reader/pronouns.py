@@ -266,7 +266,7 @@ def main() -> None:
     parser.add_argument("--labeler", choices=("embedded", "reader"))
     parser.add_argument("--names-found", action="store_true", help="count names found as people's")
     asked = parser.parse_args()
-    labeler, refer = referring_of(asked.labeler, None)
+    labeler, refer = referring_of(asked.labeler)
     score = score_pronouns(read_passages(asked.passages), refer, names_given=not asked.names_found)
     print(json.dumps({"labeler": labeler, **score.as_json()}, indent=1))
 

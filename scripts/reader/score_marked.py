@@ -4,9 +4,9 @@
         [--left-out K]
 
 Prints, for each file and all, precision and recall of the people of prompted stories, and the share
-of named people that the engine for any text finds, with bootstrap intervals over prompts. A reader
-is to be scored with `--left-out K` on the prompts that `train.py --fold K` left out: the one that
-ships on fold 0.
+of named people that the engine for any text finds, with bootstrap intervals over prompts; stories
+that an audit refuses to read do not count. A reader is to be scored with `--left-out K` on the
+prompts that `train.py --fold K` left out: the one that ships on fold 0.
 """
 
 import argparse
@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 from examples import MARK, Example, blocks, first_name, fold_of, marked
 
+from portrayal.annotate.language import why_unread
 from portrayal.annotate.people import UNSPECIFIED, Character, extract_people, find_everyone
 from portrayal.annotate.people.reader import read_stories
 from portrayal.annotate.people.reader.rows import WEIGHTS
@@ -96,7 +97,7 @@ def main() -> None:
         pairs = [
             (example, body)
             for example, (_, body) in zip(marked(path), blocks(path), strict=True)
-            if asked.left_out in (None, fold_of(example.prompt))
+            if asked.left_out in (None, fold_of(example.prompt)) and not why_unread(example.text)
         ]
         people = people_of([example for example, _ in pairs], asked.reader)
         part = [

@@ -29,7 +29,26 @@ def test_letters_behind_a_name_are_no_part_of_it(text):
     assert written(text) == ["Ruth", "Amsel"]
 
 
-@pytest.mark.parametrize("text", ['Edward "Ned" Pryce', "Edward (Ned)", 'Edward "Ned', "Edward ()"])
+@pytest.mark.parametrize(
+    ("text", "nickname"),
+    [
+        ('Edward "Ned" Pryce', "ned"),
+        ("Edward “Ned” Pryce", "ned"),
+        ("Edward (Ned) Pryce", "ned"),
+        ("Edward 'Ned' Pryce", "ned"),
+        ("Edward ‘Ned’ Pryce", "ned"),
+        ('Edward "The Crow" Pryce', ""),
+        ("Clara (née Voss) Pryce", ""),
+    ],
+)
+def test_a_nickname_stands_inside_the_name(text, nickname):
+    assert written(text)[1:] == ["Pryce"]
+    assert run(text)[1].nickname == nickname
+
+
+@pytest.mark.parametrize(
+    "text", ['Edward "very" Pryce', "Edward (Ned)", 'Edward "Ned', "Edward ()"]
+)
 def test_other_marks_end_the_name(text):
     assert written(text) == ["Edward"]
 

@@ -1,6 +1,6 @@
 """Runs of capitalised words in any text that may be the names of people.
 
-'Dr. J. Edgar Hoover, Jr., MD' is one run: titles, initials, the words of the
+'Dr. J. Edgar "Speed" Hoover, Jr.' is one run: titles, initials, a nickname, the words of the
 name, and what follows. Unlike the names of a story's characters, those of a news article stand
 among organisations, places and headlines; what the words of a run rule out is left out here.
 """
@@ -39,6 +39,10 @@ _COMPOUND = re.compile(r"-[a-z]+$")
 _DESCRIBES = re.compile(r"-(?:old|based|born|like|[a-z]+ed|[a-z]+ing)$")
 _DATING = word_set("by in last next since until early late mid")
 
+_CLOSED_BY = {'"': '"', "“": "”", "(": ")"}
+_SINGLE = frozenset("'‘’")
+_LONGEST_NICKNAME = 3
+
 _ARABIC = re.compile(r"(?:a[dlnrstz]|el|ibn|bin|as[hs])[-’'][A-ZÀ-Þ]\w")
 
 PEOPLES = en.NATIONALITIES | LOCALE.peoples["groups"] | LOCALE.peoples["elsewhere"]
@@ -58,7 +62,7 @@ class Candidate:
     start, end
         Token positions of the first word of the name, and behind the last word of the run.
     parts
-        Positions of its words without titles, initials and suffixes.
+        Positions of its words without titles, initials, nickname and suffixes.
     titles
         Positions of the titles before it.
     score
@@ -69,6 +73,8 @@ class Candidate:
         The words of `parts` in lower case.
     initials
         Initials before the first of `parts`, in lower case.
+    nickname
+        The nickname between the words, in lower case, or "".
     gender
         Gender that a title, or a noun beside the name, tells, or "".
     bound
@@ -83,6 +89,7 @@ class Candidate:
     opening: bool = False
     words: list[str] = field(default_factory=list)
     initials: str = ""
+    nickname: str = ""
     gender: str = ""
     bound: bool = False
 
@@ -130,6 +137,10 @@ def take(text: str, tokens: Tokens, i: int) -> Candidate:
     end = opened = run.start = run.end = take_titles(text, tokens, i, run)
     while end < len(words):
         word = words[end]
+        marked = word in _CLOSED_BY or (end > run.start and gap(text, tokens, end - 1) != " ")
+        if run.parts and marked and (behind := take_nickname(text, tokens, end, run)):
+            end = opened = behind
+            continue
         if end != opened and gap_before(text, tokens, end):
             break
         if length := _initial(text, tokens, end):
@@ -198,6 +209,31 @@ def _initial(text: str, tokens: Tokens, i: int) -> int:
     if not stopped or i + 2 >= len(words) or not words[i + 2][0].isupper():
         return 0
     return 2
+
+
+def take_nickname(text: str, tokens: Tokens, i: int, run: Candidate) -> int:
+    """Position behind 'a "Nickname"' before a surname, which is noted; 0 where there is none."""
+    words = tokens.words
+    mark = words[i]
+    if run.nickname or not (mark in _CLOSED_BY or gap_before(text, tokens, i) in _SINGLE):
+        return 0
+    first = i + (mark in _CLOSED_BY)
+    # Position behind the last word of the nickname; 0 where nothing near closes it
+    last = 0
+    if mark in _CLOSED_BY:
+        ahead = words[first : first + 1 + _LONGEST_NICKNAME]
+        last = first + ahead.index(_CLOSED_BY[mark]) if _CLOSED_BY[mark] in ahead else 0
+    elif first + 1 < len(words) and gap_before(text, tokens, first + 1) in _SINGLE:
+        last = first + 1
+    behind = last + (mark in _CLOSED_BY)
+    if last <= first or behind >= len(words) or not _is_part(tokens, behind):
+        return 0
+    capital = all(words[k][0].isupper() for k in range(first, last))
+    # Small words in brackets are a remark, but for "née" and its like
+    if not capital and tokens.low[first] not in LISTS.born:
+        return 0
+    run.nickname = tokens.low[first] if last == first + 1 else ""
+    return behind
 
 
 PLACES = en.AMERICAN_PLACES | LOCALE.places["world"] | LOCALE.places["elsewhere"]

@@ -35,6 +35,8 @@ class NameCluster:
         Log odds that the name is a person's; see `name_score`.
     gender
         Gender that the first title with a gender tells, or "".
+    nicknames
+        Nicknames that stand in the full name.
     titles
         Its titles in lower case.
     initials
@@ -50,6 +52,7 @@ class NameCluster:
     mentions: list[Candidate] = field(default_factory=list)
     score: float = 0.0
     gender: str = ""
+    nicknames: set[str] = field(default_factory=set)
     titles: set[str] = field(default_factory=set)
     initials: str = ""
     places: list[int] = field(default_factory=list)
@@ -60,6 +63,8 @@ class NameCluster:
         self.mentions.append(run)
         self.gender = self.gender or run.gender
         self.titles.update(tokens.low[i] for i in run.titles)
+        if run.nickname:
+            self.nicknames.add(run.nickname)
         if len(self.words) == 1 and len(run.initials) > len(self.initials):
             self.initials, self.longest = run.initials, run
         insort(self.places, run.start)
@@ -185,14 +190,16 @@ def scan_people(
 def full_names(
     tokens: Tokens, runs: Sequence[Candidate]
 ) -> tuple[list[NameCluster], dict[str, list[NameCluster]]]:
-    """People with names of several words, and word → whose names it stands in.
+    """People with names of several words, and word or nickname → whose names it stands in.
 
     Names are compared where they share a pair of words; at most `_RIVALS` share a word.
     """
     clusters: list[NameCluster] = []
     holders: dict[tuple[str, str], list[int]] = {}
     for run in runs:
-        pairs = tuple(dict.fromkeys((*pairwise(run.words), (run.words[0], run.words[-1]))))
+        firsts = (run.words[0], run.nickname) if run.nickname else (run.words[0],)
+        ends = ((first, run.words[-1]) for first in firsts)
+        pairs = tuple(dict.fromkeys((*pairwise(run.words), *ends)))
         # By pairs of words, as comparing all names takes time with their square
         near = sorted({i for pair in pairs for i in holders.get(pair, ())[:_RIVALS]})
         index = next((i for i in near if _same(clusters[i], run)), len(clusters))
@@ -207,7 +214,7 @@ def full_names(
                 holders[pair].append(index)
     by_word: dict[str, list[NameCluster]] = {}
     for cluster in clusters:
-        for word in dict.fromkeys(cluster.words):
+        for word in dict.fromkeys((*cluster.words, *sorted(cluster.nicknames))):
             people = by_word.setdefault(word, [])
             if len(people) < _RIVALS:
                 people.append(cluster)
@@ -217,7 +224,8 @@ def full_names(
 def _same(cluster: NameCluster, run: Candidate) -> bool:
     """Whether the name of several words may be this person's."""
     one, other = cluster.words, run.words
-    if one[-1] == other[-1] and one[0] == other[0]:
+    firsts = {one[0], *cluster.nicknames} & {other[0], run.nickname}
+    if one[-1] == other[-1] and firsts:
         return True
     short, long = sorted((one, other), key=len)
     starts = range(len(long) - len(short) + 1) if len(short) < len(long) else ()
