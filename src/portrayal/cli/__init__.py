@@ -37,7 +37,7 @@ Portrayal measures how language models portray people. Four ways to begin:
 UNEXPECTED, BROKEN_PIPE = 70, 141
 """Statuses that are no verdict of any command: 0 to 4 are what `gate` and others say of runs."""
 GROUPS = {
-    "find": "Find people, groups, or cues of identity in any texts.",
+    "find": "Find people, or cues of identity, in any texts.",
     "label": "Label texts drawn by `sheet`, by people or a language model (`model`); then `merge`, "
     "`agreement`, `codes`.",
     "list": "List what there is: studies, measures, factors, prompts, estimates of a run, ….",
@@ -52,7 +52,7 @@ _FUNCTIONS = (
     ("", "documents", "evidence replicate report"),
     ("", "plan", "plan"),
     ("build", "build", "classifier labels paraphrases sentences sheets split"),
-    ("find", "find", "cues groups people"),
+    ("find", "find", "cues people"),
     ("label", "label", "agreement codes merge model sheet"),
     ("list", "listing", "annotators estimates findings factors locales measures studies"),
     ("mitigate", "mitigate", "agency"),

@@ -1,4 +1,4 @@
-"""The commands `find …`: people, groups and cues in texts of a file or a run."""
+"""The commands `find …`: people and cues in texts of a file or a run."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,66 +13,6 @@ from portrayal.shown import counted
 
 if TYPE_CHECKING:
     from portrayal.measure.cues.search import CueHits
-
-
-def groups(
-    *,
-    texts: Path,
-    factor: list[str],
-    column: opt.Columns = None,
-    top: int = 5,
-    out: Path | None = None,
-    format: opt.Format = "table",
-) -> None:
-    """Try a factor: which of its groups texts show, and by which words or labels.
-
-    Example: portrayal find groups --texts answers.csv --factor religion --out passages.csv
-
-    Parameters
-    ----------
-    texts
-        CSV, JSON lines, Parquet or Excel file of texts.
-    factor
-        A factor that ships, or a TOML file; repeatable.
-    top
-        Words shown of each group.
-    out
-        CSV file to write every mention to, with its context.
-    """
-    from portrayal.collect.fields import parse_columns
-    from portrayal.collect.tables import write_table
-    from portrayal.measure.cues.groups import GroupMention, observed_groups
-    from portrayal.validate import check_count
-
-    check_count("top", top, minimum=1)
-    with show.working("reading", quiet=format == "json"):
-        sources, mentions = observed_groups(texts, factor, parse_columns(column or ()))
-    # The whole list goes to the file; the terminal has only the most frequent words
-    if out is not None:
-        write_table(out, GroupMention._fields, (mention._asdict() for mention in mentions))
-    rows: list[dict[str, Any]] = []
-    for source in sources:
-        counts = [
-            (group.key, group.label, source.of_group[group.key]) for group in source.factor.groups
-        ]
-        # Texts that show none or could not be told; the others are counted under their groups
-        counts += [
-            (f"({status})", f"({status})", n)
-            for status, n in sorted(source.n_texts.items())
-            if status not in ("group", "several")
-        ]
-        names = {"factor": source.factor.name, "source": source.source.name}
-        for key, label, n in counts:
-            words = dict(source.found[key].most_common(top)) if key in source.found else {}
-            rows.append(names | {"group": key, "label": label, "texts": n, "found": words})
-    cells = []
-    for row in rows:
-        words_found = ", ".join(f"{word} {n:,}" for word, n in row["found"].items())
-        cells.append((row["factor"], row["source"], row["label"], f"{row['texts']:,}", words_found))
-    parts: list[show.Part] = [(("factor", "seen by", "group", "texts", "most often"), cells)]
-    if any(row["source"] == "words" for row in rows):
-        parts.append("A lexicon counts mentions, not identities: read the passages (--out FILE).")
-    show.give(format, {"texts": texts, "n_mentions": len(mentions), "groups": rows}, parts)
 
 
 def cues(

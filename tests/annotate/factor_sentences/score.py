@@ -48,14 +48,14 @@ def score(cases, find):
 
 
 def words_of(factor, texts):
-    """Return the groups that the words of a factor show, as `portrayal find groups` does."""
-    from portrayal.measure.cues import observed_groups
+    """Return the groups that the words of a factor show, as an audit reads them."""
+    from portrayal.annotate.groups import group_reader
+    from portrayal.reference.factors import load_factor
 
-    rows = [{"text_id": str(i), "text": text} for i, text in enumerate(texts)]
-    groups = [set() for _ in texts]
-    for mention in observed_groups(rows, [factor])[1]:
-        groups[int(mention.text_id)].add(mention.group)
-    return groups
+    rows = [{"text": text, "outcome": "ok", "columns": {}} for text in texts]
+    seen = (row["seen"] for row in group_reader([load_factor(factor)])(rows, [{}] * len(rows)))
+    words = ([one for one in entries if one["source"] == "words"] for entries in seen)
+    return [{group for one in entries for group in one["groups"]} for entries in words]
 
 
 def main():

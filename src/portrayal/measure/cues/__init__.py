@@ -1,11 +1,10 @@
-"""Words of texts: terms that name an identity, and groups that factors see.
+"""Words of texts that name an identity.
 
 A *cue* is a term that a text uses of a group, such as "Navajo". A *mention* is one place where a
 text uses it, with whom it describes. The measure `cue_counts.v1` is the share of texts per cue.
 """
 
 from portrayal.measure.cues.counts import cue_counts, cue_rows
-from portrayal.measure.cues.groups import GroupMention, GroupObservations, observed_groups
 from portrayal.measure.cues.lists import Cue, CueList, cue_list, cues_of
 from portrayal.measure.cues.people import StoryPerson, run_people
 from portrayal.measure.cues.search import ELSEWHERE, CueHits, Mention, find_cues, role_of
@@ -15,8 +14,6 @@ __all__ = [
     "Cue",
     "CueHits",
     "CueList",
-    "GroupMention",
-    "GroupObservations",
     "Mention",
     "StoryPerson",
     "cue_counts",
@@ -24,7 +21,6 @@ __all__ = [
     "cue_rows",
     "cues_of",
     "find_cues",
-    "observed_groups",
     "role_of",
     "run_people",
 ]
