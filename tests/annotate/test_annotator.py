@@ -154,25 +154,25 @@ NEUTRAL = {"condition": "power-neutral", "subject_role": "cook"}
     ],
 )
 def test_labels_are_brought_to_one_form(row, name, gender):
-    found = LABELLED.run(row, NEUTRAL)
+    found = LABELLED.setup({})(row, NEUTRAL)
     assert (found["subject_name"], found["subject_gender"]) == (name, gender)
     assert "object_gender" not in found
 
 
 def test_a_second_person_is_there_when_asked_for_or_labelled():
-    assert LABELLED.run({}, LADEN)["object_gender"] == "Unspecified"
-    assert LABELLED.run({"object_gender": "F"}, NEUTRAL)["object_gender"] == "F"
+    assert LABELLED.setup({})({}, LADEN)["object_gender"] == "Unspecified"
+    assert LABELLED.setup({})({"object_gender": "F"}, NEUTRAL)["object_gender"] == "F"
     two = NEUTRAL | {"subject_role": "two American friends"}
-    assert LABELLED.run({}, two)["object_gender"] == "Unspecified"
-    assert "object_name" not in LABELLED.run({"object_name": ""}, NEUTRAL)
+    assert LABELLED.setup({})({}, two)["object_gender"] == "Unspecified"
+    assert "object_name" not in LABELLED.setup({})({"object_name": ""}, NEUTRAL)
 
 
 def test_the_extractor_fills_the_slots_that_are_asked_for():
     text = "Uma ran the kitchen. She taught a guest named Omar to bake, and he thanked her."
-    alone = PEOPLE.run({"text": text}, NEUTRAL)
+    alone = PEOPLE.setup({})({"text": text}, NEUTRAL)
     assert (alone["subject_name"], alone["subject_gender"]) == ("Uma", "F")
     assert "object_name" not in alone
-    both = PEOPLE.run({"text": text}, LADEN)
+    both = PEOPLE.setup({})({"text": text}, LADEN)
     assert (both["object_name"], both["object_gender"]) == ("Omar", "M")
     for span in both["subject_spans"]:
         assert text[span.start : span.end] in ("Uma", "She", "her")

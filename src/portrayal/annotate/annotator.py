@@ -5,11 +5,12 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pyarrow as pa
 
 import portrayal.registry as registry
+from portrayal.errors import OptionError
 from portrayal.models import on_one_core
 from portrayal.registry import Component
 from portrayal.run.directory import Run
@@ -20,11 +21,16 @@ from portrayal.run.stages import Stage, fingerprint
 
 Strata = Mapping[str, str]
 
+
+def _needs_settings(*_: Any) -> NoReturn:
+    raise OptionError("this annotator has settings, which an audit gives it.")
+
+
 PROMPT = "+prompt"
 """Where annotators find the words of a prompt among its strata; no stratum has such a name."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Annotator(Component):
     """A component whose `run(row, strata)` turns one text row into one annotation row.
 
@@ -34,9 +40,9 @@ class Annotator(Component):
         Arrow schema of the row that `run` returns, without `text_id` and `error`.
     accuracy
         How often it is right, and on what that was measured.
-    setup
-        For an annotator with settings: `setup(settings)` is called once per shard and returns the
-        function used in place of `run`. Settings are JSON-like values.
+    run, setup
+        An annotator with settings has `setup` in place of `run`: `setup(settings)` is called once
+        per shard and returns the function. Settings are JSON-like values.
     per_shard
         Whether that function takes all readable rows of a shard at once, with their strata, and
         returns one annotation row or exception for each; for classifiers that work in batches.
@@ -48,6 +54,7 @@ class Annotator(Component):
         something of them.
     """
 
+    run: Callable[..., Any] = _needs_settings
     schema: pa.Schema
     accuracy: str
     setup: Callable[[Mapping[str, Any]], Callable[..., Any]] | None = None

@@ -3,7 +3,7 @@
 import json
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
@@ -248,12 +248,6 @@ def _counted(settings: Mapping[str, Any]) -> list[GroupLexicon]:
     return group_lexicons
 
 
-def _run(row: Mapping[str, Any], strata: Mapping[str, str]) -> dict[str, Any]:
-    return _setup(group_word_settings())(row, strata)
-
-
-_SETUP: Callable[[Mapping[str, Any]], Callable[..., Any]] = _setup
-
 GROUP_WORDS = Annotator(
     name="group_words.v1",
     summary="Words of each group in each sentence of a text, and where they stand.",
@@ -263,7 +257,6 @@ GROUP_WORDS = Annotator(
     undefined_when="a text that was refused, empty or failed has no words",
     equation="n_{h,m}: words of group m in text h, counted in each of its sentences",
     source="Fang et al. 2024, Methods (word lists; race descriptor + occupation; named people)",
-    run=_run,
     schema=pa.schema(
         [
             pa.field("words", pa.int32()),
@@ -273,6 +266,6 @@ GROUP_WORDS = Annotator(
         ]
     ),
     accuracy="exact for the lists it is given; which people or groups they miss is not known",
-    setup=_SETUP,
+    setup=_setup,
     title="Words of groups",
 )

@@ -8,7 +8,7 @@ A lexicon counts mentions, not identities.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import takewhile
@@ -360,11 +360,6 @@ def _setup(settings: Mapping[str, Any]) -> GroupReader:
     return _reader(json.dumps(settings, sort_keys=True))
 
 
-def _run(row: Mapping[str, Any], strata: Mapping[str, str]) -> dict[str, Any]:
-    return _setup(group_settings(("religion",)))([row], [strata])[0]
-
-
-_SETUP: Callable[[Mapping[str, Any]], Callable[..., Any]] = _setup
 _SPAN = pa.struct([("start", pa.int32()), ("end", pa.int32()), ("group", pa.string())])
 SEEN = pa.struct(
     [
@@ -385,10 +380,9 @@ GROUPS = Annotator(
     undefined_when="never; the words of a text that was refused, empty or failed are unread",
     equation="words and phrases by word boundaries, the longest first; cells by their spellings",
     source="each factor's own; matching as in Fang et al. 2024, Methods (word lists)",
-    run=_run,
     schema=pa.schema([pa.field("seen", pa.list_(SEEN)), pa.field("said", pa.string())]),
     accuracy="exact for the words and spellings listed; a lexicon counts mentions, not identities",
-    setup=_SETUP,
+    setup=_setup,
     per_shard=True,
     every_row=True,
     in_run=True,

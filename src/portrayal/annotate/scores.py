@@ -383,14 +383,6 @@ def _asked(
     return asked_apart(requests, locale, idle)
 
 
-def _run(row: Mapping[str, Any], strata: Mapping[str, str]) -> dict[str, Any]:
-    settings = score_settings(
-        (LENGTH, READABILITY), sentiment="", lexicons=("themes",), classifier="", locale="en-US"
-    )
-    results: list[dict[str, Any]] = _setup(settings)([row], [strata])
-    return results[0]
-
-
 TEXT_SCORES = Annotator(
     name="text_scores.v2",
     summary="Numbers of a text with its names hidden: length, readability, sentiment, agency, and "
@@ -404,7 +396,6 @@ TEXT_SCORES = Annotator(
     "sentiment = mean polarity of the sentences; a theme = 100 · its words / words",
     source="Senter & Smith 1967 (automated readability index); Hutto & Gilbert 2014 (VADER); Wan & "
     "Chang 2024, Section 3.3 (ratio gap); Rickman 2025 (themes)",
-    run=_run,
     schema=pa.schema(
         [
             *(pa.field(side, pa.list_(pa.float64())) for side in SIDES),

@@ -99,10 +99,6 @@ def _setup(settings: Mapping[str, Any]) -> Callable[..., dict[str, Any]]:
     return annotate
 
 
-def _run(row: Mapping[str, Any], strata: Mapping[str, str]) -> dict[str, Any]:
-    return _setup({})(row, strata)
-
-
 SENTIMENT = Annotator(
     name="sentiment.v1",
     summary="How positive or negative each sentence of a text sounds, and the text as a whole.",
@@ -113,7 +109,6 @@ SENTIMENT = Annotator(
     equation="TextBlob polarity: mean of the polarities of the words it knows, after negation "
     "and intensifiers; other engines by name",
     source="Fang et al. 2024, Methods (sentence level); TextBlob",
-    run=_run,
     schema=pa.schema(
         [pa.field("polarity", pa.list_(pa.float32())), pa.field("whole", pa.float32())]
     ),

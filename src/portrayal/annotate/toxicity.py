@@ -142,10 +142,6 @@ def _setup(settings: Mapping[str, Any]) -> Callable[[Rows, Any], list[dict[str, 
     return annotate
 
 
-def _run(rows: Rows, strata: Any) -> list[dict[str, Any]]:
-    return _setup({})(rows, strata)
-
-
 TOXICITY = Annotator(
     name="toxicity.v1",
     summary="How rude, disrespectful or profane each sentence of a text is.",
@@ -155,7 +151,6 @@ TOXICITY = Annotator(
     undefined_when="a text that was refused, empty or failed has no sentences",
     equation="sigmoid of the label's logit; texts are cut at 512 tokens",
     source='Fang et al. 2024, Methods (sentence level); Detoxify "original"',
-    run=_run,
     schema=pa.schema([pa.field("toxicity", pa.list_(pa.float32()))]),
     accuracy="that of the classifier; such models score the mere naming of a group as toxic more "
     "often than readers do",

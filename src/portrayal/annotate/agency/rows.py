@@ -8,7 +8,7 @@ limits, its answers are kept, and nothing is asked twice.
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 from hashlib import blake2b
 from importlib.resources import files
@@ -214,51 +214,32 @@ def run_sentences(run: Run, *, masked: bool) -> Iterator[str]:
                 yield from _pieces(text, spans, about, masked=masked)
 
 
-def _agency(
-    name: str, title: str, summary: str, reads: str, equation: str, *, masked: bool
-) -> Annotator:
-    """Return an annotator; the two differ in nothing but what the classifier is given."""
-    setup = partial(_annotator, masked=masked)
-
-    def run(row: Row, strata: Mapping[str, str]) -> dict[str, Any]:
-        result: list[dict[str, Any]] = setup({})([row], [strata])
-        return result[0]
-
-    return Annotator(
-        name=name,
-        title=title,
-        summary=f"Probability that each sentence is agentic and not communal, {summary}",
-        reads=reads,
-        unit="sentence",
-        range="0 (communal) to 1 (agentic)",
-        undefined_when="a text that was refused, empty or failed; NaN where the classifier cannot "
-        "say",
-        equation=f"P(agentic | {equation}) by the chosen classifier",
-        source="Wan & Chang 2024, Section 3.2 and Appendix B",
-        run=run,
-        setup=setup,
-        per_shard=True,
-        in_run=True,
-        schema=_SCHEMA,
-        accuracy="that of the classifier: portrayal score agency measures it on labelled sentences",
-    )
-
-
-AGENCY = _agency(
-    "agency.v1",
-    "Agency of sentences",
-    "with words that tell of gender or race and names masked before the classifier reads them.",
-    "texts; the stratum name of the prompt, which is masked too",
-    "masked sentence",
-    masked=True,
+AGENCY = Annotator(
+    name="agency.v1",
+    title="Agency of sentences",
+    summary="Probability that each sentence is agentic and not communal, with words that tell of "
+    "gender or race and names masked before the classifier reads them.",
+    reads="texts; the stratum name of the prompt, which is masked too",
+    unit="sentence",
+    range="0 (communal) to 1 (agentic)",
+    undefined_when="a text that was refused, empty or failed; NaN where the classifier cannot say",
+    equation="P(agentic | masked sentence) by the chosen classifier",
+    source="Wan & Chang 2024, Section 3.2 and Appendix B",
+    setup=partial(_annotator, masked=True),
+    per_shard=True,
+    in_run=True,
+    schema=_SCHEMA,
+    accuracy="that of the classifier: portrayal score agency measures it on labelled sentences",
 )
-AGENCY_UNMASKED = _agency(
-    "agency-unmasked.v1",
-    "Agency of sentences, unmasked",
-    "of sentences as they stand, as published: a classifier can read genders and names in them.",
-    "texts",
-    "sentence",
-    masked=False,
+AGENCY_UNMASKED = replace(
+    AGENCY,
+    name="agency-unmasked.v1",
+    title="Agency of sentences, unmasked",
+    summary="Probability that each sentence is agentic and not communal, of sentences as they "
+    "stand, as published: a classifier can read genders and names in them.",
+    reads="texts",
+    equation="P(agentic | sentence) by the chosen classifier",
+    setup=partial(_annotator, masked=False),
 )
 
 

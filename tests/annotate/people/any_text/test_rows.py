@@ -14,7 +14,7 @@ TEXT = (
 
 
 def people_of(text):
-    return EVERYONE.run({"text": text}, {})["people"]
+    return EVERYONE.setup({})({"text": text}, {})["people"]
 
 
 def test_it_is_registered():
@@ -36,7 +36,7 @@ def test_a_row_holds_all_people_of_a_text():
 
 @pytest.mark.parametrize("text", ["", "The lift is broken.", "I like tea.", TEXT])
 def test_rows_fit_the_schema(text):
-    rows = [EVERYONE.run({"text": text}, {})]
+    rows = [EVERYONE.setup({})({"text": text}, {})]
     table = pa.Table.from_pylist(rows, schema=EVERYONE.schema)
     assert table.to_pylist()[0].keys() == rows[0].keys()
 

@@ -113,9 +113,9 @@ def test_models_and_parameters_have_folders_of_their_own(run, asking, labeler):
     assert set(labeler.asked.values()) == {6}
 
 
-def test_the_stage_of_a_model_is_not_made_by_the_annotator_alone(run):
+def test_an_annotator_with_settings_does_not_run_without_them(run):
     component = registry.component("annotators", "people-llm.v1")
-    with pytest.raises(OptionError, match="asks a model"):
+    with pytest.raises(OptionError, match="has settings"):
         component.run({"text": "x"}, {})
 
 

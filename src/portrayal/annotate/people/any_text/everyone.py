@@ -228,7 +228,6 @@ EVERYONE = Annotator(
     equation="references of Table S6a and like nouns and titles; several genders give Unsure",
     source="Shieh et al. 2025, Supplement B.1 (word list); US Census Bureau 2020 (words that are "
     "first names, without their shares)",
-    run=_setup({}),
     setup=_setup,
     schema=_SCHEMA,
     accuracy="of the people named in 1,211 stories that nothing was fitted to and that are meant "

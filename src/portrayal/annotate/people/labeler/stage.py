@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import pyarrow as pa
 
@@ -56,14 +56,6 @@ def _labels(path: Path, _digest: str) -> dict[str, dict[str, Any]]:
     return {row["text_id"]: row for row in read_parquet(path).to_pylist()}
 
 
-def _asks_a_model(*_: Any) -> NoReturn:
-    """Say that its settings come of asking."""
-    raise OptionError(
-        "this annotator asks a model: use audit(…, labeler=…, labeler_model=…), or "
-        "`portrayal audit STUDY --labeler …`."
-    )
-
-
 LLM = replace(
     PEOPLE,
     name="people-llm.v1",
@@ -75,7 +67,6 @@ LLM = replace(
     equation="majority of n answers, field by field; ties give no name and Unsure; references of "
     "the word list in Table S6a that stand in the text",
     source="Shieh et al. 2025, Supplement B.1 and B.3, Table S7",
-    run=_asks_a_model,
     setup=_labelled,
     in_run=True,
     accuracy="that of the model asked, which is not known here; the paper's gpt-3.5 had names "

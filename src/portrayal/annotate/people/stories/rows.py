@@ -91,7 +91,6 @@ PEOPLE = Annotator(
     "capitals or in small letters has no people; an object only where asked",
     equation="references of the word list in Table S6a; several genders give Unsure",
     source="Shieh et al. 2025, Supplement B.1 and B.3",
-    run=annotating(_by_rules, {}),
     setup=partial(annotating, _by_rules),
     schema=_SCHEMA,
     accuracy="both right on hand-labelled stories of five models for prompts that nothing was "
@@ -106,7 +105,6 @@ LABELLED = replace(
     reads="columns subject_name, subject_gender or subject_references, and the object's",
     equation="a gender as given; else references of the word list in Table S6a",
     source="Shieh et al. 2025, Supplement E (columns of the released data)",
-    run=_labelling({}),
     setup=_labelling,
     schema=pa.schema(
         [
