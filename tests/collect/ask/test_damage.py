@@ -129,7 +129,7 @@ def test_one_damaged_line_of_a_hundred_costs_one_answer(run, prompts, rows, line
         for number, (request, _) in enumerate(taken):
             collection.record(request, Answer(f"Story {number}."))
         collection.journal.sync(now=True)
-        collection.abandon()
+        collection.journal.close()
         collection.close = lambda: None
     path = run.path / JOURNAL
     lines = path.read_bytes().split(b"\n")
@@ -176,7 +176,7 @@ def test_a_damaged_first_line_doubles_no_row(run, prompts, rows, folded):
         with Collection(run, prompts, Counting(), 3) as collection:
             request = next(iter(collection.plan))
             collection.record(request, Answer("A story."))
-            collection.abandon()
+            collection.journal.close()
             collection.close = lambda: None
     path = run.path / JOURNAL
     path.write_bytes(b"X" + path.read_bytes()[1:])

@@ -110,7 +110,7 @@ def test_a_fold_cut_short_anywhere_is_finished_by_the_next(
             collection.close()
     again = Collection(run, prompts, Quiet(), 3)
     assert again.plan.n_done == 17
-    assert again.outcomes == {"ok": 17}
+    assert again.report.outcomes == {"ok": 17}
     _record(again, 100)
     again.close()
     assert len(rows(run)) == 30
@@ -122,7 +122,7 @@ def test_a_fold_cut_short_anywhere_is_finished_by_the_next(
 def test_a_part_that_cannot_be_read_is_made_again_from_the_journal(run, prompts, rows):
     collection = Collection(run, prompts, Quiet(), 1)
     _record(collection, 4)
-    collection.abandon()
+    collection.journal.close()
     (run.texts.folder / "part-00000.parquet").write_bytes(b"PAR1 half a part")
     with Collection(run, prompts, Quiet(), 1) as again:
         assert again.plan.n_done == 4

@@ -9,6 +9,7 @@ from portrayal.collect.ask.asking import Asking
 from portrayal.collect.ask.budget import Budget, CostEstimate, Price, estimate_cost, price_of
 from portrayal.collect.ask.collection import Collection, RequestPlan
 from portrayal.collect.ask.limits import Retry
+from portrayal.collect.ask.loop import ask_model, collect
 from portrayal.collect.ask.provider import (
     Answer,
     FinishReason,
@@ -22,7 +23,6 @@ from portrayal.collect.ask.provider import (
     services,
 )
 from portrayal.collect.ask.report import AskCallback, CollectReport
-from portrayal.collect.ask.runner import ask_model, collect
 
 __all__ = [
     "Answer",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import portrayal.registry as registry
-from portrayal.collect.ask.budget import Budget, CostEstimate, Price, price_to_pay
+from portrayal.collect.ask.budget import Budget, CostEstimate, Price, price_of
 from portrayal.collect.ask.limits import LONGEST_TIMEOUT, Retry
 from portrayal.collect.ask.provider import Provider, check_model, provider_of
 from portrayal.collect.ask.report import AskCallback
@@ -85,7 +85,7 @@ class Asking(AskingConfig):
         if self.price is not None:
             Price.parse(self.price)
         if self.budget is not None:
-            Budget.parse(self.budget).check(price_to_pay(self.price, self.model), self.model)
+            Budget.parse(self.budget).check(price_of(self.model, self.price), self.model)
         if self.timeout is not None and not 0 < self.timeout <= LONGEST_TIMEOUT:
             raise OptionError(
                 f"a timeout is above 0 and at most {LONGEST_TIMEOUT} s; got {self.timeout!r}."

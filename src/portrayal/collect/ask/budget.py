@@ -7,7 +7,10 @@ from typing import Literal
 
 from portrayal.collect.ask.collection import RequestPlan
 from portrayal.collect.ask.provider import Answer, RejectedError, TryAgainError, Usage
+from portrayal.collect.ask.report import CollectReport
+from portrayal.config import AskingConfig
 from portrayal.errors import OptionError
+from portrayal.records import Prompt
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +47,13 @@ class Price:
         return price
 
 
-def price_to_pay(price: "Price | str | None", name: str) -> "Price | None":
-    """Return the price of a model's tokens: given, or listed; None where neither is known."""
+def price_of(name: str, price: str | None = None) -> Price | None:
+    """Return the price of a model such as "openai:gpt-5-mini": as stated, or listed.
+
+    None where neither is known.
+    """
     if price is not None:
-        return Price.parse(price) if isinstance(price, str) else price
-    return price_of(name)
-
-
-def price_of(name: str) -> Price | None:
-    """Return the listed price of a model such as "openai:gpt-5-mini"; None where it is unknown."""
+        return Price.parse(price)
     service, _, model = name.partition(":")
     try:
         import genai_prices
@@ -61,10 +62,10 @@ def price_of(name: str) -> Price | None:
     # A thousand tokens: prices of some models rise with the length of a request
     million = genai_prices.Usage(input_tokens=1_000, output_tokens=1_000)
     try:
-        price = genai_prices.calc_price(million, model, provider_id=service)
+        listed = genai_prices.calc_price(million, model, provider_id=service)
     except LookupError:
         return None
-    return Price(float(price.input_price) * 1e3, float(price.output_price) * 1e3)
+    return Price(float(listed.input_price) * 1e3, float(listed.output_price) * 1e3)
 
 
 Unit = Literal["USD", "tokens"]
@@ -175,55 +176,48 @@ class CostEstimate:
 
 
 def estimate_cost(
-    plan: RequestPlan,
-    price: Price | None,
-    answer_tokens: int | None = None,
-    reasoning_tokens: int = 0,
+    plan: RequestPlan, price: Price | None, answer_tokens: int | None = None
 ) -> CostEstimate:
     """Return what the rest of `plan` may cost.
 
-    An answer takes `answer_tokens`, or 1,000, and as many `reasoning_tokens` as it may.
+    An answer takes its `max_tokens`, or else `answer_tokens`, or 1,000, and as many tokens of
+    reasoning as it may.
     """
-    n_left = plan.n_left
-    characters = sum(len(part) for prompt in plan.prompts for part in prompt.asked) / len(
-        plan.prompts
-    )
-    input_tokens = round(n_left * characters / _CHARACTERS_PER_TOKEN)
-    usage = Usage(input_tokens, n_left * ((answer_tokens or _OUTPUT_TOKENS) + reasoning_tokens))
+    n_left, n_output = plan.n_left, plan.parameters.get("max_tokens")
+    if not n_output:
+        thinking = plan.parameters.get("thinking_budget") or 0
+        n_output = (answer_tokens or _OUTPUT_TOKENS) + thinking
+    mean_length = sum(map(_length, plan.prompts)) / len(plan.prompts)
+    usage = Usage(round(n_left * mean_length / _CHARACTERS_PER_TOKEN), n_left * n_output)
     cost = None if price is None else price.cost(usage)
     return CostEstimate(n_left, usage.input_tokens, usage.output_tokens, cost, plan.model)
+
+
+def _length(prompt: Prompt) -> int:
+    """Characters of a prompt and of its system prompt."""
+    return sum(map(len, prompt.asked))
 
 
 class Meter:
     """What the run has cost, and whether another request fits the budget.
 
-    Each request in progress is set aside at the largest cost seen (of earlier calls, in which
-    `n_paid` answers cost `spent`, the mean), or where `max_tokens` caps it, at that cap if larger;
-    before the first answer at the estimate. A single answer larger than all before it, without a
-    cap, may pass the budget by its own excess.
+    Each request in progress is set aside at the largest cost seen (of earlier calls, as `report`
+    has them, the mean), or where `max_tokens` caps it, at that cap if larger; before the first
+    answer at the estimate. A single answer larger than all before it, without a cap, may pass the
+    budget by its own excess.
     """
 
-    def __init__(
-        self,
-        plan: RequestPlan,
-        spent: Usage,
-        *,
-        n_paid: int = 0,
-        price: Price | None = None,
-        budget: Budget | None = None,
-        max_tokens: int | None = None,
-    ) -> None:
-        if budget is not None:
-            budget.check(price, plan.model)
-        self.price, self.budget = price, budget
-        longest = (
-            max(sum(map(len, prompt.asked)) for prompt in plan.prompts) / _CHARACTERS_PER_TOKEN
-        )
-        self._guess = self._size(Usage(round(longest), max_tokens or _OUTPUT_TOKENS))
-        self._spent = self._size(spent)
-        before = self._spent / max(1, n_paid)
+    def __init__(self, plan: RequestPlan, report: CollectReport, asking: AskingConfig) -> None:
+        self.price = price_of(asking.model, asking.price)
+        self.budget = None if asking.budget is None else Budget.parse(asking.budget)
+        cap = plan.parameters.get("max_tokens")
+        longest = max(map(_length, plan.prompts)) / _CHARACTERS_PER_TOKEN
+        self._guess = self._size(Usage(round(longest), cap or _OUTPUT_TOKENS))
+        self._spent = self._size(report.usage)
+        # Answers that could not be read were paid for too, and count in the mean cost
+        mean = self._spent / max(1, plan.n_done + report.malformed.total())
         # Without a cap the guess would be no bound, so what was seen counts
-        self._largest = max(before, self._guess if max_tokens else 0.0)
+        self._largest = max(mean, self._guess if cap else 0.0)
 
     def _size(self, usage: Usage) -> float:
         if self.budget is not None and self.budget.unit == "USD" and self.price is not None:

@@ -24,10 +24,11 @@ from portrayal.collect.ask.journal import (
     write_failed,
 )
 from portrayal.collect.ask.provider import Answer, Provider, RejectedError, Usage
+from portrayal.collect.ask.report import CollectReport
 from portrayal.collect.outcomes import outcome_of
 from portrayal.collect.texts import SHARD_ROWS, prompt_table
 from portrayal.errors import OptionError, RunError
-from portrayal.records import OUTCOMES, Outcome, Prompt
+from portrayal.records import OUTCOMES, Prompt
 from portrayal.run.directory import Run
 from portrayal.run.files import read_parquet, write_parquet
 from portrayal.run.stages import fingerprint
@@ -62,7 +63,7 @@ class RequestPlan:
     def __init__(
         self, prompts: Sequence[Prompt], samples: int, model: str, parameters: Mapping[str, Any]
     ) -> None:
-        self.prompts, self.model = tuple(prompts), model
+        self.prompts, self.model, self.parameters = tuple(prompts), model, dict(parameters)
         self.samples = check_count("samples", samples, minimum=1)
         self._row = {prompt.prompt_id: i for i, prompt in enumerate(self.prompts)}
         if not self.prompts or len(self._row) != len(self.prompts):
@@ -70,7 +71,7 @@ class RequestPlan:
         # Whatever shapes an answer is in its key; the number of samples wanted is not
         self._hashes = []
         for prompt in self.prompts:
-            asked = [model, dict(parameters), prompt.prompt_id, *prompt.asked]
+            asked = [model, self.parameters, prompt.prompt_id, *prompt.asked]
             content = json.dumps(asked, sort_keys=True, default=str)
             self._hashes.append(hashlib.blake2b(content.encode() + b"\n", digest_size=12))
         self._done = bytearray(len(self.prompts) * self.samples)
@@ -115,20 +116,10 @@ class Collection:
     ----------
     plan
         Every request, and which are done.
-    outcomes
-        Rows of this model by outcome, in this run; a failed row that is asked again is not in it.
     parameters
         What shapes its answers.
-    usage
-        Tokens of this model in this run: of its rows, and of malformed answers.
-    malformed
-        This model's answers in this run that could not be read, by what was wrong.
-    reasons
-        Why rows of this collection failed, and how many.
-    versions
-        This model's answers in this run by the model that the service names in them.
-    n_reasoned
-        This model's answers in this run with reasoning that is no part of their text.
+    report
+        What this run holds of this model's answers; a failed row that is asked again is not in it.
     """
 
     def __init__(
@@ -142,13 +133,9 @@ class Collection:
         shard_rows: int = SHARD_ROWS,
     ) -> None:
         self.run, self._shard_rows = run, shard_rows
-        self.model, self.parameters = provider.name, dict(provider.parameters)
-        self.plan = RequestPlan(prompts, samples, self.model, self.parameters)
-        self.outcomes: Counter[str] = Counter()
-        self.malformed: Counter[str] = Counter()
-        self.reasons: Counter[str] = Counter()
-        self.versions: Counter[str] = Counter()
-        self.usage, self.n_reasoned = Usage(), 0
+        self.plan = RequestPlan(prompts, samples, provider.name, provider.parameters)
+        self.model, self.parameters = self.plan.model, self.plan.parameters
+        self.report = CollectReport(model=self.model, total=len(self.plan))
         self._mark = mark or _mark(study, prompts)
         note = run.texts.note()
         self._asked: dict[str, Any] = dict(note.get("asked", {}))
@@ -173,6 +160,7 @@ class Collection:
             write_parquet(prompt_table(prompts), run.prompts_path)
             newest = last_part(run.texts.folder)
             self.journal = Journal(run.path / JOURNAL, self._mark, newest)
+            self.report.damaged = self.journal.n_damaged
             settle(self.journal, run.texts.folder)
             self._in_texts = self._read()
             self._write_note(0)
@@ -180,8 +168,11 @@ class Collection:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(self, _: object, error: BaseException | None, *__: object) -> None:
+        if isinstance(error, RunError):  # a disk that failed is not asked to take a part as well
+            self.journal.close()
+        else:
+            self.close()
 
     def record(
         self,
@@ -189,21 +180,29 @@ class Collection:
         result: Answer | RejectedError | str,
         attempts: int = 1,
         asked_at: str | None = None,
-    ) -> Outcome:
-        """Write the row of a request and return its outcome.
+    ) -> None:
+        """Write the row of a request.
 
         It is of an answer, of a refusal with what that cost, or "failed" for now for a reason.
         """
-        outcome: Outcome = "refused"
-        fields: dict[str, Any]
+        row: dict[str, Any] = {
+            "key": request.key,
+            "prompt_id": request.prompt.prompt_id,
+            "sample": request.sample,
+            "model": self.model,
+            "outcome": "refused",
+            "text": "",
+            "attempts": attempts,
+            "asked_at": asked_at or now(),
+        }
         if isinstance(result, str):
-            outcome, fields = "failed", {"text": "", "reason": result}
-            self.reasons[self._brief(result, self.reasons)] += 1
+            row |= {"outcome": "failed", "reason": result}
+            self.report.reasons[self._brief(result, self.report.reasons)] += 1
         elif isinstance(result, RejectedError):
-            fields = {"text": "", "reason": str(result), **asdict(result.usage)}
+            row |= {"reason": str(result), **asdict(result.usage)}
         else:
-            outcome = outcome_of(result.text, result.finish_reason)
-            fields = {
+            row |= {
+                "outcome": outcome_of(result.text, result.finish_reason),
                 "text": result.text,
                 "finish_reason": result.finish_reason,
                 **asdict(result.usage),
@@ -211,34 +210,22 @@ class Collection:
                 "answered_by": result.model,
                 "reasoning_characters": result.reasoning,
             }
-        self._count_answer(fields)
-        self.journal.append(
-            {
-                "key": request.key,
-                "prompt_id": request.prompt.prompt_id,
-                "sample": request.sample,
-                "model": self.model,
-                "outcome": outcome,
-                **fields,
-                "attempts": attempts,
-                "asked_at": asked_at or now(),
-            }
-        )
+        self.journal.append(row)
         # Only after the journal has the line: else a killed process would lose the row
         self.plan.mark_done(request.prompt.prompt_id, request.sample)
-        self.outcomes[outcome] += 1
-        self._unfolded += outcome != "failed"  # failed rows stay in the journal, to be tried again
+        self.report.count(row)
+        # failed rows stay in the journal, to be tried again
+        self._unfolded += row["outcome"] != "failed"
         if self._unfolded >= self._shard_rows:
             with disk_told(self.run.texts.folder):
                 self._fold()
                 self._write_note(0)
-        return outcome
 
     def record_malformed(self, error: str, usage: Usage) -> None:
         """Write what an answer cost that could not be read, and why; its request has no row yet."""
-        reason = self._brief(error, self.malformed)
-        self.malformed[reason] += 1
-        self.usage += usage
+        reason = self._brief(error, self.report.malformed)
+        self.report.malformed[reason] += 1
+        self.report.usage += usage
         self.journal.append({"malformed": {reason: 1}, "model": self.model, **asdict(usage)})
 
     def _brief(self, reason: str, reasons: Mapping[str, int]) -> str:
@@ -259,10 +246,6 @@ class Collection:
         finally:
             self.journal.close()
 
-    def abandon(self) -> None:
-        """Close the journal and nothing else, as after a disk failure; opening goes on from it."""
-        self.journal.close()
-
     def _read(self) -> Counter[str]:
         """Mark what is done, count what this model cost, and count every row by outcome."""
         counted: Counter[str] = Counter()
@@ -279,20 +262,14 @@ class Collection:
                 self._count(row)
         for spent in self.journal.malformed():
             if spent["model"] == self.model:
-                self.malformed.update(spent["malformed"])
-                self.usage += Usage.of(spent)
+                self.report.malformed.update(spent["malformed"])
+                self.report.usage += Usage.of(spent)
         return counted
 
     def _count(self, row: Mapping[str, Any]) -> None:
         if row["model"] == self.model:
             self.plan.mark_done(row["prompt_id"], row["sample"])
-            self.outcomes[row["outcome"]] += 1
-            self._count_answer(row)
-
-    def _count_answer(self, row: Mapping[str, Any]) -> None:
-        self.usage += Usage.of(row)
-        self.versions.update(filter(None, [row.get("answered_by")]))
-        self.n_reasoned += bool(row.get("reasoning_characters"))
+            self.report.count(row)
 
     def _write_note(self, n_failed: int) -> None:
         self._asked[self.model] = {
@@ -300,9 +277,9 @@ class Collection:
             "samples": self.plan.samples,
             "done": self.plan.n_done,
             "complete": self.plan.n_left == 0,
-            "answered_by": dict(sorted(self.versions.items())),
-            "n_reasoned": self.n_reasoned,
-            **asdict(self.usage),
+            "answered_by": dict(sorted(self.report.versions.items())),
+            "n_reasoned": self.report.n_reasoned,
+            **asdict(self.report.usage),
         }
         counts = self._in_texts + Counter(failed=n_failed)
         facts = {

@@ -23,8 +23,6 @@ _BURST_SECONDS = 1.0
 _CHANCE = Random()  # noqa: S311 (spreads waits, keeps no secret)
 _IN_A_ROW = 5
 _TIMEOUTS = 3  # in a row, where none is answered
-TIMEOUT = 180.0
-"""Seconds that one try may take."""
 KEPT = "nothing that was answered is asked again"
 LONGEST_TIMEOUT = 600
 """Seconds that it may be given: more than that the clients of the services do not wait."""
@@ -143,7 +141,7 @@ class Retry:
         Seconds that an endpoint may put requests off in all, without an answer in between; what
         it asks to wait beyond that ends the collection.
     timeout
-        Seconds that one try may take; None leaves it to the provider, or else is `TIMEOUT`.
+        Seconds that one try may take.
     outage
         Seconds without any answer, at most three timeouts, and at least five failures in a row
         (three timeouts), after which collecting ends.
@@ -154,23 +152,21 @@ class Retry:
     first_wait: float = 1.0
     longest_wait: float = 60.0
     patience: float = 600.0
-    timeout: float | None = None
+    timeout: float = 180.0
     outage: float = 30.0
 
-    def pause(self, tries: int, error: TryAgainError | None = None) -> float:
-        """Return the seconds to wait after so many tries, at least what the endpoint asked."""
-        delay = (error and error.retry_after) or 0.0
-        doubled = min(self.longest_wait, self.first_wait * 2.0 ** min(tries - 1, 30))
-        # By chance, so that requests that wait do not all come back at once.
-        return max(delay, doubled * _CHANCE.uniform(0.5, 1.0))
-
     def wait(self, error: TryAgainError, failed: Counter[str]) -> float | None:
-        """Return the seconds to its next try; None when a request that `failed`, by kind, ends."""
+        """Return the seconds to its next try; None when a request that `failed`, by kind, ends.
+
+        They are at least what the endpoint asked for.
+        """
         tries, limited = failed.total(), failed["rate_limit"]
         given_up = tries - limited + limited / _LIMITED_TIMES >= self.attempts
         if given_up or (error.kind == "body" and failed["body"] > self.malformed):
             return None
-        return self.pause(tries, error)
+        doubled = min(self.longest_wait, self.first_wait * 2.0 ** min(tries - 1, 30))
+        # By chance, so that requests that wait do not all come back at once.
+        return max(error.retry_after or 0.0, doubled * _CHANCE.uniform(0.5, 1.0))
 
 
 class Breaker:
@@ -182,10 +178,8 @@ class Breaker:
     that puts requests off (429, or a time to come back) and answers none has `patience` for that.
     """
 
-    def __init__(
-        self, retry: Retry, timeout: float = TIMEOUT, clock: Clock = time.monotonic
-    ) -> None:
-        self._outage, self._clock = min(retry.outage, _TIMEOUTS * timeout), clock
+    def __init__(self, retry: Retry, clock: Clock = time.monotonic) -> None:
+        self._outage, self._clock = min(retry.outage, _TIMEOUTS * retry.timeout), clock
         self._patience = retry.patience
         self._since: float | None = None
         self._put_off: float | None = None

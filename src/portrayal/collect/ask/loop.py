@@ -1,4 +1,4 @@
-"""The loop: workers that each have one request in hand, until every request has its row.
+"""Collecting answers: ask what a run lacks of a model, until every request has its row.
 
 A worker takes requests while the budget has room for them and tries each until that makes a row.
 The loop ends when nothing is left, when nothing further can succeed, or when it is told to stop;
@@ -6,19 +6,21 @@ what is in flight then is finished and kept.
 """
 
 import asyncio
+import copy
 import signal
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
-from portrayal.collect.ask.asking import Asking
-from portrayal.collect.ask.budget import Meter, charged
+import portrayal.registry as registry
+from portrayal.collect.ask.asking import Asking, prompts_of
+from portrayal.collect.ask.budget import Meter, charged, estimate_cost
 from portrayal.collect.ask.collection import Collection, Request, now
-from portrayal.collect.ask.limits import TIMEOUT, Breaker, Throttle
+from portrayal.collect.ask.limits import Breaker, Throttle
 from portrayal.collect.ask.provider import (
     Answer,
     Provider,
@@ -27,7 +29,13 @@ from portrayal.collect.ask.provider import (
     TryAgainError,
     Usage,
 )
-from portrayal.collect.ask.report import CollectReport, Stopped
+from portrayal.collect.ask.report import CollectReport, most_frequent
+from portrayal.collect.texts import SHARD_ROWS
+from portrayal.errors import OptionError
+from portrayal.records import Prompt
+from portrayal.run.directory import Run
+from portrayal.run.manifest import TEXTS
+from portrayal.types import Say
 
 _BEAT_SECONDS = 0.2
 _GRACE_SECONDS = 5.0  # for what is in flight when nothing further can succeed
@@ -60,32 +68,27 @@ class Loop:
 
     Attributes
     ----------
+    report
+        What came of it; its `stopped` says why it ends, "" while it goes on, and after an error.
     requests
         Requests that nobody has taken yet.
     in_progress
         Requests that a worker has taken and that have no row yet.
-    asked, tries
-        As the report says.
     stop
         Set when nothing further is to be asked.
-    stopped
-        Why; "" while it goes on, and after an error.
     trouble
         The failure after which something is tried again; "" after a success.
     """
 
-    def __init__(
-        self, collection: Collection, asking: Asking, meter: Meter, provider: Provider
-    ) -> None:
-        self.collection, self.asking, self.meter = collection, asking, meter
-        self.provider, self.retry = provider, asking.patience()
-        self.timeout = self.retry.timeout or TIMEOUT
+    def __init__(self, collection: Collection, asking: Asking, provider: Provider) -> None:
+        self.collection, self.asking, self.provider = collection, asking, provider
+        self.report, self.retry = collection.report, asking.patience()
+        self.meter = Meter(collection.plan, collection.report, asking)
         self.throttle = Throttle(asking.concurrency, rpm=asking.rpm, tpm=asking.tpm)
-        self.breaker = Breaker(self.retry, self.timeout)
+        self.breaker = Breaker(self.retry)
         self.requests: Iterator[Request] = iter(collection.plan)
-        self.in_progress = self.asked = self.tries = self._without_answer = 0
+        self.in_progress = self._without_answer = 0
         self.stop, self._abort = asyncio.Event(), asyncio.Event()
-        self.stopped: Stopped = ""
         self.trouble = ""
         self._error: BaseException | None = None
         self._tasks: list[asyncio.Task[None]] = []
@@ -98,7 +101,7 @@ class Loop:
         try:
             while not self.stop.is_set():
                 if not self.meter.room(self.in_progress):
-                    self.stopped = "budget"  # which the report says only where requests are left
+                    self.report.stopped = "budget"  # said only where requests are left
                     return
                 if (request := next(self.requests, None)) is None:
                     return
@@ -122,7 +125,7 @@ class Loop:
             if wait is None:
                 break
             if not self.meter.room(self.in_progress - 1):
-                self.stopped = "budget"
+                self.report.stopped = "budget"
                 return
             with suppress(TimeoutError):
                 async with asyncio.timeout(self.breaker.within(wait)):
@@ -143,13 +146,13 @@ class Loop:
         text, *system = request.prompt.asked
         epoch = await self.throttle.enter()
         tokens, sent_at, task = None, time.monotonic(), asyncio.current_task()
-        self.tries += 1
+        self.report.tries += 1
         self._in_flight.add(task)  # finished even when the loop is told to stop, as it is paid for
         try:
-            async with asyncio.timeout(self.timeout):
+            async with asyncio.timeout(self.retry.timeout):
                 answer = await self.provider.ask(text, *system)
         except TimeoutError:
-            words = f"no answer within {self.timeout:,g} s (timeout allows more)."
+            words = f"no answer within {self.retry.timeout:,g} s (timeout allows more)."
             error = TryAgainError("timeout", f"{self.provider.name}: {words}")
         except TryAgainError as failure:
             error = failure
@@ -201,7 +204,7 @@ class Loop:
         elif usage.total:  # an answer that was paid for, and is not read
             self.collection.record_malformed(str(result), usage)
         self.collection.record(request, row, tries, asked_at)
-        self.asked += 1
+        self.report.asked += 1
         return None
 
     def _charged(self, request: Request, result: Answer | RejectedError | TryAgainError) -> Usage:
@@ -227,7 +230,7 @@ class Loop:
                 self._error = KeyboardInterrupt()
                 self._abort.set()
             else:
-                self.stopped = "interrupted"
+                self.report.stopped = "interrupted"
                 self.stop.set()
 
         async def flush_and_say() -> None:
@@ -294,28 +297,123 @@ class Loop:
             waits_for = f"waiting for the first answer, {silent:.0f} s"
         elif self.in_progress and silent > _SILENT_SECONDS:
             waits_for = f"no answer for {silent:.0f} s"
-        self.asking.progress(self.report(waits_for))
+        self.asking.progress(self.state(waits_for))
 
-    def report(self, waits_for: str = "") -> CollectReport:
+    def state(self, waits_for: str = "") -> CollectReport:
         """Return what was done so far."""
-        collection, price = self.collection, self.meter.price
-        n_rows = collection.plan.n_done - self._done_before
-        return CollectReport(
-            model=collection.model,
-            done=collection.plan.n_done,
-            total=len(collection.plan),
-            outcomes=dict(collection.outcomes),
-            usage=collection.usage,
-            malformed=dict(collection.malformed),
-            reasons=dict(collection.reasons),
-            versions=dict(collection.versions),
-            n_reasoned=collection.n_reasoned,
-            damaged=collection.journal.n_damaged,
-            asked=self.asked,
-            tries=self.tries,
-            cost=None if price is None else price.cost(collection.usage),
-            rate=n_rows / max(time.monotonic() - self._began, 1e-9),
-            in_flight=self.throttle.in_flight,
-            waits_for=waits_for,
-            stopped=self.stopped if self.collection.plan.n_left else "",
+        state, plan, price = copy.deepcopy(self.report), self.collection.plan, self.meter.price
+        state.done, state.waits_for = plan.n_done, waits_for
+        state.rate = (plan.n_done - self._done_before) / max(time.monotonic() - self._began, 1e-9)
+        state.cost = None if price is None else price.cost(state.usage)
+        state.in_flight = self.throttle.in_flight
+        if not plan.n_left:
+            state.stopped = ""
+        return state
+
+
+def collect(
+    run: Run,
+    prompts: Sequence[Prompt],
+    asking: Asking,
+    *,
+    study: str = "",
+    mark: str | None = None,
+    answer_tokens: int | None = None,
+    shard_rows: int = SHARD_ROWS,
+) -> CollectReport:
+    """Ask a model every prompt, and bring the answers into the run.
+
+    What has a row already is not asked again, so the same call continues a collection that was
+    stopped, killed or cut off.
+
+    Parameters
+    ----------
+    run
+        The run directory, which the caller holds (`with run.lock():`).
+    prompts
+        What to ask; sample 0 of every prompt comes before sample 1 of any.
+    asking
+        Whom, how often, and within which limits; its own `prompts` say nothing here.
+    study
+        Name of the study, part of what the run was asked.
+    mark
+        See `Collection`: for a run to which further prompts may come.
+    answer_tokens
+        Tokens of an answer, about, for the cost to confirm; None where that is not known.
+    shard_rows
+        Rows in a part of the texts.
+
+    Returns
+    -------
+    CollectReport
+        Also when Ctrl-C (once), the budget or `asking.confirm` ended it; see `stopped`.
+
+    Raises
+    ------
+    StopError
+        When no further request can succeed; says what to do. Rows written before are kept.
+    OptionError
+        When a parameter would be ignored, or the budget cannot be held.
+    RunError
+        When the run holds other texts, or its disk cannot be written.
+    KeyboardInterrupt
+        On a second Ctrl-C.
+    """
+    provider = asking.make_provider()
+
+    async def ask() -> CollectReport:
+        try:
+            with Collection(
+                run, prompts, provider, asking.samples, study, mark, shard_rows
+            ) as collection:
+                loop, n_left = Loop(collection, asking, provider), collection.plan.n_left
+                # Nothing is asked where nothing answers; one without an address needs no check.
+                if n_left and (check := getattr(provider, "check", None)) is not None:
+                    await check()
+                estimate = estimate_cost(collection.plan, loop.meter.price, answer_tokens)
+                if n_left and asking.confirm and not asking.confirm(estimate):
+                    loop.report.stopped = "declined"
+                else:
+                    await loop.run()
+            return loop.state()
+        finally:
+            await provider.close()
+
+    report = asyncio.run(ask())
+    if report.stopped == "budget" and not (run.texts.parts() or report.malformed):
+        raise OptionError(
+            f"a budget of {asking.budget} for {asking.model} does not cover a first answer, so "
+            "nothing was asked. Raise it (--budget), or set the parameter max_tokens=N to say "
+            "how long an answer may be."
         )
+    return report
+
+
+def ask_model(run: Run, study: str, asking: Asking, tell: Say) -> CollectReport:
+    """Ask a model what is still missing in the run, which the caller holds.
+
+    Returns
+    -------
+    CollectReport
+        Also of a collection that the budget, Ctrl-C or the user's word ended early.
+
+    Raises
+    ------
+    StopError, OptionError, RunError
+        Saying what to do; what was answered before is kept. Also where nothing at all has been
+        answered.
+    """
+    name = registry.resolve("prompts", study)
+    prompts = prompts_of(name, asking.prompts, asking.prompt_options)
+    for line in run.manifest.mend([TEXTS], by_user=True):
+        tell(line)
+    with run.manifest.step(TEXTS):
+        report = collect(run, prompts, asking, study=registry.called(name))
+    tell(report.summary)
+    reasons = report.reasons or report.malformed
+    if reasons and report.n_answered == 0 and report.stopped != "interrupted":
+        raise StopError(
+            f"no request to {report.model} has an answer: {most_frequent(reasons)}. Mend that, "
+            "then run the same command again."
+        )
+    return report

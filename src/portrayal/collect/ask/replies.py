@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from portrayal.collect.ask.asking import Asking
-from portrayal.collect.ask.runner import collect
+from portrayal.collect.ask.loop import collect
 from portrayal.errors import OptionError
 from portrayal.records import Prompt
 from portrayal.run.directory import Run

@@ -1,8 +1,9 @@
 """What a collection says of itself: where it stands, and in the end what it did."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from portrayal.collect.ask.journal import DAMAGED
 from portrayal.collect.ask.provider import Usage
@@ -11,9 +12,11 @@ from portrayal.shown import counted
 Stopped = Literal["", "interrupted", "budget", "declined"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class CollectReport:
     """Where a collection stands, and in the end what it did.
+
+    A collection keeps one as it goes; whoever is told gets a copy.
 
     Attributes
     ----------
@@ -47,22 +50,29 @@ class CollectReport:
     """
 
     model: str
-    done: int
     total: int
-    outcomes: Mapping[str, int]
-    asked: int
-    tries: int
-    usage: Usage
-    cost: float | None
-    stopped: Stopped
-    malformed: Mapping[str, int] = field(default_factory=dict)
-    reasons: Mapping[str, int] = field(default_factory=dict)
-    versions: Mapping[str, int] = field(default_factory=dict)
+    done: int = 0
+    outcomes: Counter[str] = field(default_factory=Counter)
+    asked: int = 0
+    tries: int = 0
+    usage: Usage = field(default_factory=Usage)
+    cost: float | None = None
+    stopped: Stopped = ""
+    malformed: Counter[str] = field(default_factory=Counter)
+    reasons: Counter[str] = field(default_factory=Counter)
+    versions: Counter[str] = field(default_factory=Counter)
     n_reasoned: int = 0
     damaged: int = 0
     rate: float = 0.0
     in_flight: int = 0
     waits_for: str = ""
+
+    def count(self, row: Mapping[str, Any]) -> None:
+        """Count the row of a request."""
+        self.outcomes[row["outcome"]] += 1
+        self.usage += Usage.of(row)
+        self.versions.update(filter(None, [row.get("answered_by")]))
+        self.n_reasoned += bool(row.get("reasoning_characters"))
 
     @property
     def seconds_left(self) -> float | None:
