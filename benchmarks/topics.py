@@ -12,7 +12,7 @@ import time
 
 import numpy as np
 
-from portrayal.annotate.topics.corpus import TopicCorpus, count_words
+from portrayal.annotate.topics.model import TopicCorpus, count_words
 from portrayal.annotate.topics.fit import TopicSettings, fit_corpus
 
 VOCABULARY = 20_000

@@ -30,7 +30,8 @@ from examples import fold_of
 from portrayal.annotate.people import Roles, clean_name, extract_people, normalise_gender
 from portrayal.annotate.people.reader import read_stories
 from portrayal.raters import drawn, evenly
-from portrayal.raters.people import ScoreRate, cluster_sums, compare, rates
+from portrayal.raters.people import ScoreRate, compare, rates
+from portrayal.stats import sums_by
 
 JUDGED = Path(__file__).with_name("judged_labels.csv")
 FIRST, MORE, SEED = 240, 300, 26
@@ -189,7 +190,7 @@ def shares(people: list[dict], parts: Iterable[Part]) -> list[ScoreRate]:
     prompts, place = np.unique([each["prompt"] for each in people], return_inverse=True)
     counts = np.array([[part(each) for part in parts] for each in people], dtype=float)
     counts *= np.array([each["weight"] for each in people])[:, np.newaxis, np.newaxis]
-    right, total = (cluster_sums(place, len(prompts), counts[:, :, at]) for at in (0, 1))
+    right, total = (sums_by(place, len(prompts), counts[:, :, at]) for at in (0, 1))
     return rates(right, total, 0.95, ["nobody counts"] * counts.shape[1])
 
 

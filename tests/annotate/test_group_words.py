@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portrayal.annotate.group_words import GROUP_WORDS, group_word_settings
+from portrayal.annotate.group_words import GROUP_WORDS, group_word_settings, people_table
 from portrayal.annotate.sentences import sentences
 from portrayal.errors import DataError, OptionError, UnknownNameError
 
@@ -134,3 +134,15 @@ def test_counts_spans_and_sentences_agree(text: str) -> None:
     assert sum(row["totals"].values()) == len(row["spans"])
     expected = sum(word in ("she", "Her", "man", "men's") for word in text.split())
     assert row["totals"]["F"] + row["totals"]["M"] == expected
+
+
+def test_the_users_table_of_people(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text("Person,Race\nAda Okafor,Black\nLi Wei,Asian\n")
+    assert people_table(path) == {"Ada Okafor": "Black", "Li Wei": "Asian"}
+    path.write_text("person,race\nAda Okafor,Black\nAda Okafor,White\n")
+    with pytest.raises(DataError, match="Keep one row for each person"):
+        people_table(path)
+    path.write_text("person,race\nAda Okafor,\n")
+    with pytest.raises(DataError, match=r"people\.csv, row 2: expected a person and a race"):
+        people_table(path)

@@ -20,7 +20,7 @@ from portrayal.collect.promptfile import read_prompts
 from portrayal.collect.sources import open_source
 from portrayal.errors import PortrayalError
 from portrayal.gating import read_policy
-from portrayal.raters.codebook import codebook
+from portrayal.raters.sheets import codebook
 from portrayal.reference.factors import load_factor
 from portrayal.registry import get
 from portrayal.run.manifest import Manifest

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from portrayal.errors import PortrayalError, UnknownNameError
 from portrayal.raters import Codebook, CodebookQuestion, codebook
-from portrayal.raters.codebook import CODEBOOKS, read_codebook
 from portrayal.raters.sentences import BOOK
+from portrayal.raters.sheets import CODEBOOKS, read_codebook
 from portrayal.reference.datafile import parse_toml
 
 PLAIN = (

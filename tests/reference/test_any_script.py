@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from portrayal.errors import DataError, OptionError
 from portrayal.reference import name_table
-from portrayal.reference.columns import header_key
+from portrayal.reference.formats import header_key
 from portrayal.reference.matching import name_key, plain_form
 
 Write = Callable[[str, str], Path]

@@ -135,16 +135,7 @@ def test_what_is_wrong_is_said_with_file_line_and_key(old: str, new: str, messag
         parse_toml(FULL.replace(old, new), "own.toml").record(Owner)
 
 
-def test_rows_and_json_are_read_as_toml_is(tmp_path: Path) -> None:
-    path = tmp_path / "own.csv"
-    path.write_text("Name ,price,more\nball, 2 ,x\nkite,,y\n", encoding="utf-8")
-    with pytest.raises(DataError, match=r"own\.csv, line 3: price: expected text; the cell is emp"):
-        read_datafile(path, ("name", "price"))
-    file = read_datafile(path, ("name",))
-    assert [row["name"] for row in file.table["rows"]] == ["ball", "kite"]
-    assert "own.csv, line 3: name: no" in str(file.wrong(("rows", 1, "name"), "no"))
-    with pytest.raises(DataError, match=r"line 1: expected the columns size; 'size' is missing"):
-        read_datafile(path, ("size",))
+def test_json_is_read_as_toml_is(tmp_path: Path) -> None:
     path = tmp_path / "own.json"
     path.write_text('{"name": "ann", "part": 2}', encoding="utf-8")
     with pytest.raises(DataError, match=r"own\.json: part: expected a share of 0 to 1; got 2"):

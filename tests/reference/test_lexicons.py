@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from portrayal.errors import DataError, UnknownNameError
-from portrayal.reference.lexicons import lexicon, lexicons, people_table
+from portrayal.reference.lexicons import lexicon, lexicons
 from portrayal.reference.shipped import occupations
 
 GOOD = 'attribute = "age"\n[groups]\nyoung = ["Child", "young  person"]\nold = ["pensioner"]\n'
@@ -108,11 +108,3 @@ def test_neither_a_name_nor_a_file(tmp_path: Path) -> None:
         lexicon("liang-2021")
     with pytest.raises(DataError, match=r"own\.csv, line 1: not TOML"):
         lexicon(_file(tmp_path, "attribute,group,word\nage,a,x\n", "own.csv"))
-
-
-def test_the_users_table_of_people(tmp_path: Path) -> None:
-    path = _file(tmp_path, "Person,Race\nAda Okafor,Black\nLi Wei,Asian\n", "people.csv")
-    assert people_table(path) == {"Ada Okafor": "Black", "Li Wei": "Asian"}
-    path = _file(tmp_path, "person,race\nAda Okafor,Black\nAda Okafor,White\n", "people.csv")
-    with pytest.raises(DataError, match="Keep one row for each person"):
-        people_table(path)

@@ -17,9 +17,11 @@ from portrayal.annotate.annotator import Annotator
 from portrayal.annotate.people.shared.words import FUNCTION_WORDS, SENTENCE_STARTERS
 from portrayal.annotate.sentences import sentences
 from portrayal.annotate.word_match import Entry, Token, WordTable, tokens, variants
-from portrayal.errors import OptionError
+from portrayal.collect.tables import read_table
+from portrayal.errors import DataError, OptionError
 from portrayal.reference import RACES, mena_nhpi_table, name_table, race_likelihoods
-from portrayal.reference.lexicons import GroupLexicon, lexicon, people_table
+from portrayal.reference.datafile import file_states
+from portrayal.reference.lexicons import GroupLexicon, lexicon
 
 # "The Johnson" and "However Smith" name nobody by the first word
 _NEVER_FIRST = FUNCTION_WORDS | SENTENCE_STARTERS
@@ -71,6 +73,33 @@ def name_shares(name: str, labels: tuple[str, ...]) -> tuple[float, ...] | None:
     # Never renormalised: the two tables are of different people
     shares = (share_of.get(label, 0.0) for label in labels)
     return tuple(0.0 if isnan(share) else share for share in shares)
+
+
+def people_table(path: str | Path) -> dict[str, str]:
+    """Read the user's own table of people: full name → race, as they decided it.
+
+    Parameters
+    ----------
+    path
+        A file with the columns person and race.
+
+    Raises
+    ------
+    DataError
+        If a column or a value is missing, or a person has two races.
+    """
+    table: dict[str, str] = {}
+    # The header is row 1, as in a spreadsheet
+    for number, row in enumerate(read_table(str(path), ("person", "race"), columns=()), 2):
+        person, race = row["person"].strip(), row["race"].strip()
+        if not (person and race):
+            raise DataError(f"{path}, row {number}: expected a person and a race; a cell is empty.")
+        if table.setdefault(person, race) != race:
+            raise DataError(
+                f"{path}, row {number}: {person!r} has the race {race!r} here and "
+                f"{table[person]!r} above. Keep one row for each person."
+            )
+    return table
 
 
 RACE = "race"
@@ -139,11 +168,7 @@ def group_word_settings(
     files = [Path(spec) for spec in [*specs, *([str(people)] if people else [])]]
     settings["columns"] = [f"{x.name}/{x.attribute}/{group}" for x in counted for group in x.groups]
     # A file that was edited is read again
-    settings["files"] = {
-        str(path): f"{path.stat().st_size}:{path.stat().st_mtime_ns}"
-        for path in files
-        if path.is_file()
-    }
+    settings["files"] = file_states(path for path in files if path.is_file())
     return settings
 
 

@@ -15,6 +15,7 @@ from portrayal.annotate.annotator import Annotator
 from portrayal.annotate.sentences import sentences
 from portrayal.errors import OptionError
 from portrayal.models import load_transformer
+from portrayal.reference.datafile import file_states
 
 __all__ = ["load", "toxicity_settings"]
 
@@ -113,8 +114,7 @@ def toxicity_settings(model: str | Path = DEFAULT) -> dict[str, Any]:
     `model` is as in `portrayal.annotate.toxicity.load`.
     """
     # A local model may be trained again; one of the hub is named by its id
-    weights = sorted(Path(model).expanduser().glob("*.safetensors"))
-    marks = {path.name: f"{path.stat().st_size}:{path.stat().st_mtime_ns}" for path in weights}
+    marks = file_states(sorted(Path(model).expanduser().glob("*.safetensors")))
     return {"model": str(model), **({"files": marks} if marks else {})}
 
 

@@ -114,18 +114,9 @@ class WordTable:
 def tokens(text: str) -> list[Token]:
     """Return the words of a text in order; underscores count as spaces."""
     flat = text.replace("_", " ") if "_" in text else text
-    # Most texts are plain, and lower case then costs no look-up
-    if flat.isascii():
-        return [
-            Token(*match.span(), written := match[0], written.lower())
-            for match in TOKEN.finditer(flat)
-        ]
+    # Most words are plain, and lower case then costs no look-up
     return [
-        Token(
-            *match.span(),
-            written := match[0],
-            written.lower() if written.isascii() else fold(written),
-        )
+        Token(*match.span(), word := match[0], word.lower() if word.isascii() else fold(word))
         for match in TOKEN.finditer(flat)
     ]
 

@@ -89,7 +89,7 @@ def sheet(
         short_of_people,
     )
     from portrayal.raters import codebook, read_hand_labels, write_sheets
-    from portrayal.raters.codebook import CODEBOOKS
+    from portrayal.raters.sheets import CODEBOOKS
     from portrayal.run import Run
 
     opened, raters = Run.open(run), rater or ["first", "second"]

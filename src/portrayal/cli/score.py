@@ -68,28 +68,22 @@ def people(
     json = format == "json"
     opened = None if run is None else Run.open(run)
     stories = list(read_gold(hand_labels, column or (), opened))
+    facts: dict[str, Any] = {"labeler": labeler, "n_stories": len(stories)}
     model = model_options.labeler_model or None
     with ask.asking(model_options, format, quiet=model is None) as of_model:
         settings = ask.settings_beside(of_model, "labeler", "--labeler-model")
         labelling = labelling_of(labeler, model, model_options.labeler_samples, settings)
-        by_model, by_reader = None, None
+        read: list[Any] | None = None
         if labelling is not None and not stories:
             raise OptionError("no story is labelled, so there is nothing to ask a model about.")
         if labelling is not None:
-            by_model = label_by_model(stories, labelling, out)
+            read, labels = label_by_model(stories, labelling, out)
+            facts |= {"n_by_the_model": labels.n_llm, "n_the_model_failed_on": labels.n_without}
         elif labeler != "embedded":  # the reader, everywhere or where the rules are unsure
             below = UNSURE if labeler == "routed" else 1.0
-            by_reader = label_by_reader(stories, below=below)
-    facts: dict[str, Any] = {"labeler": labeler, "n_stories": len(stories)}
-    if by_model is not None:
-        facts |= {"n_by_the_model": by_model.n_llm, "n_the_model_failed_on": by_model.n_failed}
+            read = label_by_reader(stories, below=below)
     with show.working("scoring", quiet=json):
-        score = score_people(
-            stories,
-            people=by_reader if by_model is None else by_model.people,
-            level=level,
-            name_table=name_table,
-        )
+        score = score_people(stories, people=read, level=level, name_table=name_table)
     lead = ", ".join(f"{name.replace('_', ' ')}: {value}" for name, value in facts.items())
     show.give(format, facts | score.as_json(), [lead, *_people_parts(score)])
 
@@ -187,9 +181,13 @@ def _classifiers(
     A model is asked about all sentences, of both kinds, at once.
     """
     from portrayal.annotate.agency import load_classifier
-    from portrayal.annotate.agency.classifier import Checkpoints
     from portrayal.annotate.agency.labelled import shown
-    from portrayal.annotate.agency.loading import LLMClassifier, parse_llm, sentence_prompt
+    from portrayal.annotate.agency.loading import (
+        Checkpoints,
+        LLMClassifier,
+        parse_llm,
+        sentence_prompt,
+    )
     from portrayal.annotate.agency.rows import classifying_of
 
     models = {spec: classifying_of(spec, settings) for spec in specs}

@@ -18,8 +18,8 @@ from portrayal.annotate.scores import AGENCY, SENTIMENT, TEXT_SCORES, TOXICITY, 
 from portrayal.errors import OptionError
 from portrayal.measure.corrected import FEWEST, MARKS, ORIGINAL, OUTCOME
 from portrayal.raters import Draw, HandTable, ShortPlace, drawn, short_places
-from portrayal.raters.codebook import CODEBOOKS
 from portrayal.raters.labels import Unit
+from portrayal.raters.sheets import CODEBOOKS
 from portrayal.reference.factors import ColumnSource, load_factor
 from portrayal.run.directory import Run
 from portrayal.run.reading import read_chosen, read_rows, read_shards

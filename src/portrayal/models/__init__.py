@@ -9,13 +9,15 @@ from portrayal.models.loading import (
     MOST_TOKENS,
     Encoder,
     Transformer,
+    has_onnx,
     load_encoder,
+    load_onnx,
     load_transformer,
+    on_one_core,
     probabilities,
     read_arrays,
     save_encoder,
 )
-from portrayal.models.onnx import has_onnx, load_onnx, on_one_core
 
 __all__ = [
     "MOST_TOKENS",

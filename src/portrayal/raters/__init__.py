@@ -16,8 +16,6 @@ from portrayal.raters.agreement import (
     agreement,
     coefficient,
 )
-from portrayal.raters.codebook import Codebook, CodebookQuestion, codebook
-from portrayal.raters.drawing import Draw, ShortPlace, drawn, evenly, short_places
 from portrayal.raters.labels import (
     HandTable,
     Label,
@@ -29,7 +27,18 @@ from portrayal.raters.labels import (
     settled,
     write_labels,
 )
-from portrayal.raters.sheets import SheetItem, write_sheets
+from portrayal.raters.sheets import (
+    Codebook,
+    CodebookQuestion,
+    Draw,
+    SheetItem,
+    ShortPlace,
+    codebook,
+    drawn,
+    evenly,
+    short_places,
+    write_sheets,
+)
 
 __all__ = [
     "Agreement",

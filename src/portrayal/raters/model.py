@@ -16,9 +16,8 @@ from portrayal.collect.ask.asking import Asking
 from portrayal.collect.ask.replies import plain_key, prompt_of, read_fields
 from portrayal.collect.tables import read_table
 from portrayal.errors import OptionError
-from portrayal.raters.codebook import Codebook, codebook
 from portrayal.raters.labels import DRAWN, NO, YES, Label, Labels, majority, write_labels
-from portrayal.raters.sheets import CODEBOOK
+from portrayal.raters.sheets import CODEBOOK, Codebook, codebook
 from portrayal.records import Prompt
 from portrayal.types import Say
 

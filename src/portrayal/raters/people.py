@@ -29,7 +29,7 @@ from portrayal.annotate.people import (
     extract_people,
     labelled_person,
 )
-from portrayal.annotate.people.labeler import Labelling
+from portrayal.annotate.people.labeler import Labelling, LabelResult
 from portrayal.annotate.people.reader import read_stories
 from portrayal.collect.fields import find_columns
 from portrayal.collect.sources import open_source
@@ -39,7 +39,7 @@ from portrayal.records import finite
 from portrayal.reference import RACES, mena_nhpi_table, race_likelihoods
 from portrayal.reference import name_table as table_of
 from portrayal.run import Run, read_rows
-from portrayal.stats import infer_shares
+from portrayal.stats import infer_shares, sums_by
 from portrayal.types import BoolArray, FloatArray, IntArray, Tabular
 from portrayal.validate import check_level
 
@@ -171,20 +171,18 @@ class SlotArrays:
 
 def label(stories: Iterable[Mapping[str, Any]], extractor: Extractor) -> list[Labelled]:
     """Label every story by `extractor`."""
-    return [extractor(text_or_none(row.get("text")) or "", _roles(row)) for row in stories]
+    return [extractor(text, roles) for text, roles, _ in map(_request, stories)]
 
 
 def label_by_reader(stories: Iterable[Mapping[str, Any]], *, below: float = 1.0) -> list[Labelled]:
     """Label every story by rules and network together; see `read_stories`."""
-    requests = [
-        (text_or_none(row.get("text")) or "", _roles(row), text_or_none(row.get("prompt")))
-        for row in stories
-    ]
-    return read_stories(requests, below=below)
+    return read_stories([*map(_request, stories)], below=below)
 
 
-def _roles(row: Mapping[str, Any]) -> Roles:
-    return Roles(row["subject_role"], text_or_none(row.get("object_role")))
+def _request(row: Mapping[str, Any]) -> tuple[str, Roles, str | None]:
+    """The text of a story, its roles, and the words of the prompt where they are known."""
+    roles = Roles(row["subject_role"], text_or_none(row.get("object_role")))
+    return text_or_none(row.get("text")) or "", roles, text_or_none(row.get("prompt"))
 
 
 def compare(stories: Sequence[Mapping[str, Any]], people: Sequence[Labelled]) -> SlotArrays:
@@ -240,29 +238,10 @@ def _folded(name: str | None) -> str | None:
     return None if name is None else name.casefold()
 
 
-@dataclass(frozen=True, slots=True)
-class ModelLabels:
-    """The labels of stories, and who made them.
-
-    Attributes
-    ----------
-    people
-        One for each story.
-    n_llm
-        Stories that the model labelled.
-    n_failed
-        Stories that the model gave no usable label; nothing is predicted for them.
-    """
-
-    people: tuple[Labelled, ...]
-    n_llm: int
-    n_failed: int
-
-
 def label_by_model(
     stories: Sequence[Mapping[str, Any]], labelling: Labelling, folder: Path
-) -> ModelLabels:
-    """Label stories by a model.
+) -> tuple[list[Labelled], LabelResult]:
+    """Label stories by a model; return the label of each, and what the model did.
 
     Empty texts are not asked about. For a story that the model failed on no name and no gender is
     predicted, as it is unlabelled in an audit.
@@ -283,7 +262,7 @@ def label_by_model(
     for i, text in zip(rows, result.texts, strict=True):
         if text.people is not None:
             labels[i] = text.people
-    return ModelLabels(tuple(labels), result.n_llm, result.n_without)
+    return labels, result
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,12 +291,6 @@ class ScoreRate:
         """Plain values; `undefined` only where there is no value."""
         numbers = {"value": self.value, "low": self.low, "high": self.high, "n": round(self.n, 6)}
         return numbers | ({"undefined": self.undefined} if self.undefined else {})
-
-
-def cluster_sums(cluster: IntArray, n_clusters: int, values: FloatArray) -> FloatArray:
-    """Sum the rows of `values`, shape (n, k), by cluster: shape (n_clusters, k)."""
-    columns = [np.bincount(cluster, weights=v, minlength=n_clusters) for v in values.T]
-    return np.stack(columns, axis=1) if columns else np.zeros((n_clusters, 0))
 
 
 def rates(
@@ -431,17 +404,17 @@ def score_people(
     if named := [i for i, name in enumerate(slots.gold_name) if name is not None]:
         names = [slots.gold_name[i] for i in named]
         shares[named] = race_likelihoods(names, table_of(name_table), mena_nhpi_table())
-    groups, scores = _scores(slots, shares, level)
-    by: dict[str, dict[str, PeopleScore]] = {"domain": {}, "model": {}, "condition": {}}
-    for (attribute, value), score in zip(groups[1:], scores[1:], strict=True):
+    (_, total), *of_groups = _scores(slots, shares, level)
+    by: dict[str, dict[str, PeopleScore]] = {name: {} for name in ATTRIBUTES}
+    for (attribute, value), score in of_groups:
         by.setdefault(attribute, {})[value] = score
-    return replace(scores[0], by=by)
+    return replace(total, by=by)
 
 
 def _scores(
     slots: SlotArrays, shares: FloatArray, level: float
-) -> tuple[list[tuple[str, str]], list[PeopleScore]]:
-    """Attribute and value of each group, the first of all slots, and its score."""
+) -> list[tuple[tuple[str, str], PeopleScore]]:
+    """Attribute and value of each group, the first of all slots, with its score."""
     groups = [("", "all")]
     # The weight of each slot in a group: as labelled, and as predicted, which differ for genders.
     member, predicted = [np.ones(len(slots))], [np.ones(len(slots))]
@@ -461,7 +434,7 @@ def _scores(
     if not len(slots):
         nothing = ScoreRate(None, None, None, 0.0, "no story is labelled")
         empty = PeopleScore(0.0, 0, unit, dict.fromkeys(STATISTICS, nothing), {})
-        return groups, [empty for _ in groups]
+        return [(group, empty) for group in groups]
     everyone = np.ones(len(slots), dtype=bool)
     has_name, has_gold_name = (
         np.array([name is not None for name in names]) for names in (slots.name, slots.gold_name)
@@ -484,17 +457,17 @@ def _scores(
         # Precision of a gender is of the slots predicted to have it, all else of those labelled
         weight = by_prediction if name == "gender_precision" else by_label
         numerator, denominator = (
-            cluster_sums(slots.cluster, slots.n_clusters, weight * part[:, np.newaxis])
-            for part in parts
+            sums_by(slots.cluster, slots.n_clusters, weight * part[:, np.newaxis]) for part in parts
         )
         part_name, _, statistic = name.partition("_")
         conditions = {"accuracy": "slot is labelled", "precision": f"{part_name} is predicted"}
         reason = f"no {conditions.get(statistic, f'{part_name} is labelled')}"
         reasons = [reason if value == "all" else f"{reason} in {value}" for _, value in groups]
         columns[name] = rates(numerator, denominator, level, reasons)
-    n_clusters = (cluster_sums(slots.cluster, slots.n_clusters, by_label) > 0).sum(0)
+    n_clusters = (sums_by(slots.cluster, slots.n_clusters, by_label) > 0).sum(0)
     scores = []
     for i, n_slots in enumerate(by_label.sum(0).tolist()):
         group_rates = {name: column[i] for name, column in columns.items()}
-        scores.append(PeopleScore(n_slots, int(n_clusters[i]), unit, group_rates, {}))
-    return groups, scores
+        score = PeopleScore(n_slots, int(n_clusters[i]), unit, group_rates, {})
+        scores.append((groups[i], score))
+    return scores

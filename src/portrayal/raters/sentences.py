@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from portrayal.annotate.agency.labelled import label_of
 from portrayal.annotate.llm import read_replies
 from portrayal.annotate.sentences import sentences, with_line_breaks
 from portrayal.collect.ask.replies import Ask, objects_in, prompt_of
@@ -349,7 +350,6 @@ def _answers(labels: Labels, names: Collection[str]) -> dict[str, dict[str, str]
 PARTS = ("train", "validation", "test")
 SHARES = (0.8, 0.1, 0.1)
 CARD = "data-card.md"
-_LABELS = {"1": 1, "agentic": 1, "0": 0, "communal": 0}
 
 
 def split_labelled(
@@ -389,13 +389,11 @@ def split_labelled(
         raise DataError(f"{labelled}: --together needs a sentence_id in every row.")
     entries: list[dict[str, Any]] = []
     for number, row in enumerate(rows, 2):
-        label = row["label"].strip().casefold()
-        if label not in _LABELS:
-            raise DataError(
-                f"{labelled}: row {number}: label is {row['label']!r}; expected 1 or 0."
-            )
+        place = f"{labelled}: row {number}"
+        if (label := label_of(row["label"], place)) is None:
+            raise DataError(f"{place}: label is {row['label']!r}; expected 1 or 0.")
         more = {name: row[name] for name in ("entry_id", "sentence_id", "target") if row.get(name)}
-        entries.append({"text": row["text"], "label": _LABELS[label], **more})
+        entries.append({"text": row["text"], "label": label, **more})
     # Both paraphrases of a sentence in training and test would let a classifier recognise it.
     names = [entry["sentence_id"] if together else str(i) for i, entry in enumerate(entries)]
     units, size, n = list(dict.fromkeys(names)), Counter(names), len(entries)

@@ -1,4 +1,4 @@
-"""Data files: TOML, JSON or rows of CSV as typed records, and what is wrong with file, line, key.
+"""Data files: TOML or JSON as typed records, and what is wrong with file, line and key.
 
 The schema of a file is a frozen dataclass: its fields are the keys, its annotations what they hold,
 its defaults what may be left out. A field with `Annotated[str, KEY]` takes the name of the table
@@ -7,7 +7,6 @@ that accepts. What two keys must have in common the dataclass says in `__post_in
 reads it by `DataFile.wrong`.
 """
 
-import csv
 import hashlib
 import json
 import math
@@ -123,7 +122,7 @@ class DataFile:
     name
         How messages speak of the file.
     table
-        Its content; of CSV the rows, under "rows".
+        Its content.
     text
         As it is written.
     path
@@ -136,7 +135,7 @@ class DataFile:
     table: dict[str, Any]
     text: str = field(repr=False)
     path: Path | None = None
-    form: Literal["toml", "json", "csv"] = "toml"
+    form: Literal["toml", "json"] = "toml"
 
     @property
     def digest(self) -> str:
@@ -156,8 +155,6 @@ class DataFile:
         >>> parse_toml(chr(10).join(("b = [", "1,", "2]")), "own.toml").line(("b", 1))
         3
         """
-        if self.form == "csv":
-            return int(self.at(keys[:2])[""]) if keys[:1] == ("rows",) and len(keys) > 1 else 1
         # A key that is missing has no line: the table that lacks it has one
         while not _has(self.table, keys):
             keys = keys[:-1]
@@ -171,8 +168,7 @@ class DataFile:
         >>> str(parse_toml("a = 1", "own.toml").wrong(("a",), "expected text; got 1."))
         'own.toml, line 1: a: expected text; got 1.'
         """
-        path = keys[2:] if keys[:1] == ("rows",) else keys  # of CSV, by their number
-        dotted = ".".join(key for key in path if isinstance(key, str))
+        dotted = ".".join(key for key in keys if isinstance(key, str))
         place = "" if self.form == "json" else f", line {self.line(keys)}"
         return DataError(f"{self.name}{place}: {f'{dotted}: ' if dotted else ''}{message}")
 
@@ -289,8 +285,7 @@ class DataFile:
         # nobody knows, as one of them may be meant for one that is missing
         problems = Problems()
         for key in table:
-            # "" holds the line of a row of CSV.
-            if key not in key_of.values() and key != "":
+            if key not in key_of.values():
                 near = get_close_matches(key, key_of.values(), 1)
                 meant = f" Is {near[0]!r} meant?" if near else ""
                 allowed = ", ".join(key_of.values())
@@ -469,16 +464,8 @@ def _hints(record: type) -> Mapping[str, Any]:
     return hints_of(record, include_extras=True)
 
 
-def read_datafile(path: str | Path, columns: tuple[str, ...] = ()) -> DataFile:
-    """Read a file of TOML, JSON (.json) or rows (.csv).
-
-    Parameters
-    ----------
-    path
-        The file.
-    columns
-        Columns that the rows of a CSV file must have and fill; others are left out. Where there are
-        any, files of unknown ending are CSV, else TOML.
+def read_datafile(path: str | Path) -> DataFile:
+    """Read a file of JSON (.json) or of TOML (any other ending).
 
     Raises
     ------
@@ -488,7 +475,7 @@ def read_datafile(path: str | Path, columns: tuple[str, ...] = ()) -> DataFile:
     path = Path(path)
     try:
         # The size first: parsing some hundred megabytes could take all memory
-        if (size := path.stat().st_size) > MOST_BYTES and not columns:
+        if (size := path.stat().st_size) > MOST_BYTES:
             raise DataError(
                 f"{path} has {size:,} bytes; a file of settings, words or prompts has at most "
                 f"{MOST_BYTES:,}. Put long tables into CSV files that it names."
@@ -498,10 +485,7 @@ def read_datafile(path: str | Path, columns: tuple[str, ...] = ()) -> DataFile:
         raise DataError(f"{path} cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:
         raise DataError(f"{path} is not UTF-8 text: {error.reason}.") from error
-    ending = path.suffix.casefold()
-    if columns and ending not in (".toml", ".json"):
-        return _rows(text, path, columns)
-    if ending != ".json":
+    if path.suffix.casefold() != ".json":
         return parse_toml(text, str(path), path)
     try:
         table = json.loads(text)
@@ -510,32 +494,6 @@ def read_datafile(path: str | Path, columns: tuple[str, ...] = ()) -> DataFile:
     if not isinstance(table, dict):
         raise DataError(f"{path}, line 1: expected a table; got a list or a value.")
     return DataFile(str(path), table, text, path, "json")
-
-
-def _rows(text: str, path: Path, columns: tuple[str, ...]) -> DataFile:
-    """The rows of CSV text as tables; "" holds the line of each."""
-    reader = csv.DictReader(text.splitlines(keepends=True))
-    rows: list[dict[str, Any]] = []
-    try:
-        head = [name.strip().casefold() for name in reader.fieldnames or ()]
-        reader.fieldnames = head
-        if missing := [name for name in columns if name not in head]:
-            raise DataError(
-                f"{path}, line 1: expected the columns {', '.join(columns)}; {missing[0]!r} is "
-                f"missing, got {', '.join(head) or 'none'}."
-            )
-        for row in reader:
-            cells = {name: (row[name] or "").strip() for name in columns}
-            if empty := [name for name, cell in cells.items() if not cell]:
-                raise DataError(
-                    f"{path}, line {reader.line_num}: {empty[0]}: expected text; the cell is empty."
-                )
-            rows.append({"": reader.line_num, **cells})
-    except csv.Error as error:
-        raise DataError(f"{path}, line {reader.line_num}: not CSV: {error}.") from error
-    if not rows:
-        raise DataError(f"{path} has no rows below its header.")
-    return DataFile(str(path), {"rows": rows}, text, path, "csv")
 
 
 MOST_BYTES = 5_000_000
@@ -568,6 +526,12 @@ def parse_toml(text: str, name: str, path: Path | None = None) -> DataFile:
     return DataFile(name, table, text, path)
 
 
+def file_states(paths: Iterable[str | Path]) -> dict[str, str]:
+    """Return what tells one state of each file from another: its size and time, by its path."""
+    stats = {str(path): Path(path).stat() for path in paths}
+    return {path: f"{stat.st_size}:{stat.st_mtime_ns}" for path, stat in stats.items()}
+
+
 @dataclass(frozen=True)
 class Catalogue(Generic[T]):
     """The files of a kind that ship, and those that a user names by their path.
@@ -582,15 +546,12 @@ class Catalogue(Generic[T]):
         Function of a name and a file to what the file describes.
     file
         Name of the file in a folder of its own, for kinds that are folders; "" for files.
-    columns
-        Columns of a user's own CSV file, where a kind may be one.
     """
 
     what: str
     folder: Traversable
     read: Callable[[str, DataFile], T]
     file: str = ""
-    columns: tuple[str, ...] = ()
     _shipped: dict[str, T] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -626,4 +587,4 @@ class Catalogue(Generic[T]):
                 "Name one of them, or give the path of your own."
             )
         name_of_file = path.absolute().parent.name if self.file else path.stem
-        return self.read(name_of_file, read_datafile(path, self.columns))
+        return self.read(name_of_file, read_datafile(path))

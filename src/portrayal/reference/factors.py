@@ -28,6 +28,7 @@ from portrayal.reference.datafile import (
     Share,
     Term,
     Word,
+    file_states,
 )
 from portrayal.reference.patterns import PEOPLE_LISTS, WordContext, check_context
 from portrayal.reference.shipped import data_file, read_toml
@@ -383,9 +384,7 @@ class Factor:
 
 def factor_mark(factor: Factor) -> dict[str, Any]:
     """Return what tells one state of a factor and its files from another, JSON-like."""
-    stats = {path: Path(path).stat() for path in factor.files}
-    files = {path: f"{stat.st_size}:{stat.st_mtime_ns}" for path, stat in stats.items()}
-    return {"digest": factor.digest, "files": files}
+    return {"digest": factor.digest, "files": file_states(factor.files)}
 
 
 def factors() -> tuple[str, ...]:

@@ -18,7 +18,6 @@ from portrayal.reference.datafile import (
     Line,
     Term,
     Word,
-    read_datafile,
 )
 from portrayal.reference.factors import spelling_key
 from portrayal.reference.groups import gender_words
@@ -114,32 +113,6 @@ def lexicon(spec: str | Path) -> GroupLexicon:
     ('White', 'Black', 'Asian')
     """
     return _LEXICONS.load(spec)
-
-
-def people_table(path: str | Path) -> dict[str, str]:
-    """Read the user's own table of people: full name → race, as they decided it.
-
-    Parameters
-    ----------
-    path
-        A CSV file with the columns person and race.
-
-    Raises
-    ------
-    DataError
-        If a column or a value is missing, or a person has two races.
-    """
-    file = read_datafile(path, ("person", "race"))
-    table: dict[str, str] = {}
-    for i, row in enumerate(file.table["rows"]):
-        person, race = row["person"], row["race"]
-        if table.setdefault(person, race) != race:
-            raise file.wrong(
-                ("rows", i, "race"),
-                f"{person!r} has the race {race!r} here and {table[person]!r} above. Keep one row "
-                "for each person.",
-            )
-    return table
 
 
 def _read(name: str, file: DataFile) -> GroupLexicon:

@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 
 from portrayal.errors import OptionError, UnknownNameError
-from portrayal.reference.columns import NameColumns
 from portrayal.reference.factors import NameSource, load_factor
-from portrayal.reference.formats import RawTable, read_shipped, read_table
+from portrayal.reference.formats import NameColumns, RawTable, read_shipped, read_table
 from portrayal.reference.groups import RACES
 from portrayal.reference.matching import NameIndex, build_index, name_key
 from portrayal.reference.shipped import read_toml, shipped_table

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from portrayal.annotate.agency import load_classifier
-from portrayal.annotate.agency.classifier import Checkpoints, checkpoint_folders, mean_of
 from portrayal.annotate.agency.labelled import LabelledSentences
+from portrayal.annotate.agency.loading import Checkpoints, checkpoint_folders, mean_of
 from portrayal.annotate.agency.training import PRESETS, train_agency
 from portrayal.errors import DataError, UnknownNameError
 

@@ -16,7 +16,6 @@ from portrayal.annotate.topics import (
     saved_topics,
     topics_stage,
 )
-from portrayal.annotate.topics.corpus import bags_of
 from portrayal.annotate.topics.fit import (
     choose_topics,
     chunk_for,
@@ -26,6 +25,7 @@ from portrayal.annotate.topics.fit import (
     split_words,
     topic_grid,
 )
+from portrayal.annotate.topics.model import bags_of
 from portrayal.errors import DataError, OptionError, RunError
 from support import needs
 from topic_run import news, paired_run, silent, topic_run

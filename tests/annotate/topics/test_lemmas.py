@@ -2,7 +2,7 @@
 
 import pytest
 
-from portrayal.annotate.topics.corpus import forms, lemmas_of
+from portrayal.annotate.topics.model import forms, lemmas_of
 from support import needs
 
 needs("lemminflect")

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from scipy.special import psi
 
-from portrayal.annotate.topics.corpus import Bags, bags_of
 from portrayal.annotate.topics.fit import fit_lda
-from portrayal.annotate.topics.model import TopicModel
+from portrayal.annotate.topics.model import Bags, TopicModel, bags_of
 
 WORDS = tuple(f"w{i:02}" for i in range(30))
 

@@ -4,19 +4,19 @@ A sentence on which a classifier says nothing counts as wrong, and is counted.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from portrayal.annotate.agency.classifier import AgencyClassifier
+from portrayal.annotate.agency.loading import AgencyClassifier
 from portrayal.annotate.agency.masking import mask
 from portrayal.collect.fields import find_columns
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError
 from portrayal.stats import wilson
-from portrayal.types import FloatArray, IntArray, Tabular
+from portrayal.types import FloatArray, Tabular
 
 _LABELS = {"1": 1, "agentic": 1, "0": 0, "communal": 0, "neutral": None, "na": None}
 
@@ -52,9 +52,7 @@ class LabelledSentences:
         """Return the labelled sentences of these rows."""
         indices = list(rows)
         texts = tuple(self.sentences[row] for row in indices)
-        return LabelledSentences(
-            self.name, self.digest, texts, self.labels[indices], self.n_left_out
-        )
+        return replace(self, sentences=texts, labels=self.labels[indices])
 
 
 def read_labelled(path: Tabular, columns: Iterable[str] = ()) -> LabelledSentences:
@@ -86,7 +84,7 @@ def read_labelled(path: Tabular, columns: Iterable[str] = ()) -> LabelledSentenc
     sentences, labels = [], []
     left_out = 0
     for number, row in enumerate(source.rows(), 1):
-        label = _label(row[mapping["label"]], f"{source.name}: row {number}")
+        label = label_of(row[mapping["label"]], f"{source.name}: row {number}")
         # LAC has two classes; neutral sentences belong to neither
         if label is None:
             left_out += 1
@@ -102,7 +100,8 @@ def read_labelled(path: Tabular, columns: Iterable[str] = ()) -> LabelledSentenc
     )
 
 
-def _label(value: Any, place: str) -> int | None:
+def label_of(value: Any, place: str) -> int | None:
+    """Return 1 for agentic, 0 for communal, None for neither; `place` is for the error."""
     key = str(value).strip().casefold().removesuffix(".0")
     if key not in _LABELS:
         raise DataError(
@@ -180,20 +179,19 @@ def score_agency(
     agentic = classifier(shown(labelled, classifier.masked))[:, 1]
     # Silence is an answer of its own, and wrong whatever the label
     answers = np.where(np.isnan(agentic), _SILENT, agentic > 0.5).astype(np.int64)
-    values = _metrics(_confusion(labelled.labels, answers)[None])
-    rng = np.random.default_rng(seed)
-    cells = _confusion(labelled.labels, answers)
+    # Counts by label and answer: communal, agentic, nothing said
+    cells = np.bincount(labelled.labels * 3 + answers, minlength=6)
     # To draw sentences anew is to draw their cells: the metrics need no more
-    tables = rng.multinomial(len(read), cells.ravel() / len(read), size=draws)
-    spread = _metrics(tables.reshape(draws, *cells.shape))
+    tables = np.random.default_rng(seed).multinomial(len(read), cells / len(read), size=draws)
+    values_of = _metrics(np.vstack([cells, tables]).reshape(-1, 2, 3))
     tails = [(1.0 - level) / 2.0, (1.0 + level) / 2.0]
     metrics = {}
-    for name in METRICS:
-        low, high = np.quantile(spread[name], tails)
+    for name, (value, *spread) in values_of.items():
+        low, high = np.quantile(spread, tails)
         # All right: an interval without width would claim too much
         if low == high and low in (0.0, 1.0):
-            low, high = wilson(int(np.trace(cells)), len(read), level)
-        metrics[name] = Score(float(values[name][0]), float(low), float(high))
+            low, high = wilson(int(cells[0] + cells[4]), len(read), level)
+        metrics[name] = Score(float(value), float(low), float(high))
     silent = int(np.sum(answers == _SILENT))
     return AgencyScore(
         classifier.name, classifier.masked, len(read), silent, metrics, level, draws, seed
@@ -204,11 +202,6 @@ def shown(labelled: LabelledSentences, masked: bool) -> list[str]:
     """Return the sentences as a classifier is given them."""
     read = labelled.sentences
     return [mask(sentence) for sentence in read] if masked else list(read)
-
-
-def _confusion(labels: IntArray, answers: IntArray) -> IntArray:
-    """Return counts by label and answer, shape (2, 3): communal, agentic, nothing said."""
-    return np.bincount(labels * 3 + answers, minlength=6).reshape(2, 3)
 
 
 def _metrics(cells: NDArray[np.int64]) -> dict[str, FloatArray]:

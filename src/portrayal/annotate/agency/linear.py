@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from portrayal.annotate.agency.classifier import rows
 from portrayal.errors import DataError
 from portrayal.models import read_arrays
 from portrayal.run.files import replacing
@@ -49,6 +49,12 @@ class WordScores:
     pairs: dict[str, float]
     grams: dict[str, float]
     bias: float
+
+
+def rows(agentic: ArrayLike) -> FloatArray:
+    """Return rows of P(communal), P(agentic) from P(agentic), shape (n,) -> (n, 2)."""
+    p_agentic = np.asarray(agentic, dtype=np.float64)
+    return np.column_stack([1.0 - p_agentic, p_agentic])
 
 
 def tokens(sentence: str) -> list[str]:

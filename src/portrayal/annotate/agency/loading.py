@@ -1,7 +1,9 @@
-"""Loading an agency classifier by its name or folder; a transformer or language model as one.
+"""What an agency classifier is, and those that there are, by their name or folder.
 
-A transformer is a folder of `portrayal build classifier`, or a hub id. A language
-model is asked with the prompts of Table 11.
+The paper trains its classifier three times, with the random seeds 0, 1 and 2, and applies all three
+to one set of texts: a variance is taken for each checkpoint and averaged. Its baselines are words
+of two lists and a transformer of sentiment. A transformer is a folder of `portrayal build
+classifier`, or a hub id. A language model is asked with the prompts of Table 11.
 
 The sentence is material to classify: it is set on one line, and an answer counts only where it
 names one of the two words and not the other. Every other answer reads NaN and is counted.
@@ -14,29 +16,154 @@ import json
 import math
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import Annotated, Protocol
 
 import numpy as np
 
-from portrayal.annotate.agency.classifier import (
-    AgencyClassifier,
-    Checkpoints,
-    LexiconClassifier,
-    checkpoint_folders,
-    rows,
-)
-from portrayal.annotate.agency.linear import read_linear, shipped
+from portrayal.annotate.agency.linear import read_linear, rows, shipped
 from portrayal.annotate.llm import read_replies, templates
 from portrayal.collect.ask.replies import Ask, Reply, prompt_of
 from portrayal.errors import DataError, OptionError, UnknownNameError
-from portrayal.models import load_encoder, load_onnx, probabilities
+from portrayal.models import MOST_TOKENS, load_encoder, load_onnx, probabilities
 from portrayal.records import Prompt
+from portrayal.reference.datafile import Holds, read_datafile
 from portrayal.types import FloatArray
 from portrayal.validate import check_choice
 
-_TOKENS = 128
-"""Tokens of a sentence that are read, at most."""
+
+class AgencyClassifier(Protocol):
+    """A function of sentences.
+
+    Attributes
+    ----------
+    name
+        Such as "linear-lac.v1" or "transformer:FOLDER"; reports name it.
+    masked
+        Whether it is meant for masked sentences. The caller masks them.
+    """
+
+    name: str
+    masked: bool
+
+    def __call__(self, sentences: Sequence[str]) -> FloatArray:
+        """Return P(communal) and P(agentic) of each sentence.
+
+        Shape (n, 2); a row sums to 1, or is NaN where the classifier cannot say.
+        """
+        ...
+
+
+_FILES = ("linear.npz", "config.json")
+
+
+class Checkpoints:
+    """A classifier that is a set of classifiers; it says the mean of what they say.
+
+    Attributes
+    ----------
+    members
+        The classifiers, one for each checkpoint.
+    """
+
+    def __init__(self, name: str, members: Sequence[AgencyClassifier], masked: bool = True) -> None:
+        self.name = name
+        self.masked = masked
+        self.members = tuple(members)
+
+    def __call__(self, sentences: Sequence[str]) -> FloatArray:
+        """Return the mean P(communal) and P(agentic), shape (n, 2)."""
+        return rows(mean_of(self.each(sentences)))
+
+    def each(self, sentences: Sequence[str]) -> FloatArray:
+        """Return P(agentic) by each checkpoint, shape (n_checkpoints, n)."""
+        return np.stack([member(sentences)[:, 1] for member in self.members])
+
+
+def mean_of(agentic: FloatArray) -> FloatArray:
+    """Return the mean over checkpoints, shape (k, n) -> (n,); NaN where none can say."""
+    is_told = ~np.isnan(agentic)
+    # Not nanmean: it warns where no checkpoint can say
+    total = np.where(is_told, agentic, 0.0).sum(axis=0)
+    count = is_told.sum(axis=0)
+    mean = np.full(total.shape, np.nan)
+    np.divide(total, count, out=mean, where=count > 0)
+    return mean
+
+
+def checkpoint_folders(folder: Path) -> tuple[Path, ...]:
+    """Return the classifiers that a folder holds in folders of its own; none if it is one itself.
+
+    Names are ordered as numbers where they end in one, so "seed-10" follows "seed-9".
+    """
+    if not folder.is_dir() or _is_classifier(folder):
+        return ()
+    inside = [child for child in folder.iterdir() if child.is_dir() and _is_classifier(child)]
+    # Shorter names first, as 10 follows 9
+    return tuple(sorted(inside, key=lambda child: (len(child.name), child.name)))
+
+
+def _is_classifier(folder: Path) -> bool:
+    return any((folder / name).is_file() for name in _FILES)
+
+
+_LEXICON_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+
+
+def _any_of(words: str | Sequence[str]) -> re.Pattern[str]:
+    listed = sorted({w.casefold() for w in (words.split() if isinstance(words, str) else words)})
+    return re.compile("|".join(re.escape(word).replace(r"\*", ".*") for word in listed))
+
+
+_Words = Annotated[re.Pattern[str], Holds(reads=str | tuple[str, ...], convert=_any_of)]
+
+
+@dataclass(frozen=True)
+class _WordLists:
+    """The lists of a file, as what their words match."""
+
+    agentic: _Words
+    communal: _Words
+
+
+class LexiconClassifier:
+    """P(agentic) = (a + 1/2) / (a + c + 1) for a agentic and c communal words of a sentence.
+
+    NaN where no word of either list stands in the sentence: the list cannot say.
+
+    Parameters
+    ----------
+    path
+        A TOML file with `agentic` and `communal`, each a list of words or words between blanks; a
+        final * stands for any ending. The project's own lists where None.
+
+    Raises
+    ------
+    DataError
+        When the file is missing, no TOML, or lacks one of the two lists.
+    """
+
+    def __init__(self, path: str | Path | None = None, masked: bool = True) -> None:
+        self.name = "lexicon" if path is None else f"lexicon:{Path(path).name}"
+        self.masked = masked
+        file = read_datafile(path or Path(__file__).with_name("lexicon.toml"))
+        self._lists = file.record(_WordLists)
+
+    def __call__(self, sentences: Sequence[str]) -> FloatArray:
+        """Return P(communal) and P(agentic), shape (n, 2)."""
+        shares = np.full(len(sentences), np.nan)
+        for number, sentence in enumerate(sentences):
+            words = _LEXICON_WORD.findall(sentence.lower())
+            agentic, communal = (
+                sum(pattern.fullmatch(word) is not None for word in words)
+                for pattern in (self._lists.agentic, self._lists.communal)
+            )
+            if agentic + communal:
+                # Half a word of each (Jeffreys): one word alone is not certain
+                shares[number] = (agentic + 0.5) / (agentic + communal + 1.0)
+        return rows(shares)
 
 
 class TransformerClassifier:
@@ -69,8 +196,6 @@ class TransformerClassifier:
 
     def __call__(self, sentences: Sequence[str]) -> FloatArray:
         """Return P(communal) and P(agentic), shape (n, 2)."""
-        if not len(sentences):
-            return np.empty((0, 2))
         return probabilities(self._encoder, sentences)
 
 
@@ -136,7 +261,7 @@ def shipped_logit(folder: Path = WEIGHTS) -> Callable[[str], float]:
         )
     session, tokenizer = load_onnx(folder / ENCODER, reader / network.TOKENIZER, threads=1)
     tokenizer.no_padding()
-    tokenizer.enable_truncation(_TOKENS)
+    tokenizer.enable_truncation(MOST_TOKENS)
 
     # Sentences recur, and each is read alone and always the same
     @lru_cache(maxsize=100_000)

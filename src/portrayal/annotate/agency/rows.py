@@ -20,19 +20,17 @@ import numpy as np
 import pyarrow as pa
 
 import portrayal.registry as registry
-from portrayal.annotate.agency.classifier import (
-    AgencyClassifier,
-    Checkpoints,
-    checkpoint_folders,
-    mean_of,
-)
 from portrayal.annotate.agency.linear import shipped
 from portrayal.annotate.agency.loading import (
     CARD,
     SHIPPED,
     WEIGHTS,
+    AgencyClassifier,
+    Checkpoints,
     LLMClassifier,
+    checkpoint_folders,
     load_classifier,
+    mean_of,
     parse_llm,
     said,
     sentence_prompt,
@@ -43,9 +41,11 @@ from portrayal.annotate.llm import ModelReader, counted_words
 from portrayal.annotate.sentences import sentences, with_line_breaks
 from portrayal.collect.ask.asking import Asking, check_settings
 from portrayal.collect.ask.replies import Replies, kept_replies
+from portrayal.reference.datafile import file_states
 from portrayal.run.directory import Run
 from portrayal.run.manifest import ANSWERS
 from portrayal.run.reading import read_prompts, read_shards
+from portrayal.run.stages import fingerprint
 from portrayal.types import Say
 
 Row = Mapping[str, Any]
@@ -80,11 +80,12 @@ def agency_settings(classifier: str) -> dict[str, Any]:
         times of its files, so that one trained again is read again; the shipped one by its
         content.
     """
+    path = Path(classifier.removeprefix("lexicon:")).expanduser()
+    paths = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
+    digest = fingerprint(files=file_states(paths)) if paths else None
     if classifier in SHIPPED:
         # What ships is marked by content, as times of files differ between installations
-        digest: str | None = _digest(classifier)
-    else:
-        digest = _mark(Path(classifier.removeprefix("lexicon:")).expanduser())
+        digest = _digest(classifier)
     n = len(checkpoint_folders(Path(classifier).expanduser()))
     return {"classifier": classifier, "files": digest, "checkpoints": n}
 
@@ -104,18 +105,6 @@ def _digest(name: str) -> str:
         return blake2b((WEIGHTS / CARD).read_bytes(), digest_size=8).hexdigest()
     arrays = files("portrayal.annotate.agency").joinpath(f"{name}.npz")
     return blake2b(arrays.read_bytes(), digest_size=8).hexdigest()
-
-
-def _mark(folder: Path) -> str | None:
-    if not folder.exists():
-        return None
-    marks = blake2b(digest_size=8)
-    for path in sorted(
-        [folder] if folder.is_file() else (p for p in folder.rglob("*") if p.is_file())
-    ):
-        status = path.stat()
-        marks.update(f"{path.name}:{status.st_size}:{status.st_mtime_ns};".encode())
-    return marks.hexdigest()
 
 
 def agency_sentences(text: str) -> list[tuple[int, int]]:

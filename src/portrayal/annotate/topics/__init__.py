@@ -5,7 +5,6 @@ and its reference. A text has *shares* of topics; a sentence has one topic, its 
 is saved as JSON and plain arrays, and can be used for other texts.
 """
 
-from portrayal.annotate.topics.corpus import Bags
 from portrayal.annotate.topics.fit import (
     TABLES,
     TopicSettings,
@@ -14,6 +13,7 @@ from portrayal.annotate.topics.fit import (
     topics_stage,
 )
 from portrayal.annotate.topics.model import (
+    Bags,
     TopicModel,
     TopicTexts,
     load_topics,

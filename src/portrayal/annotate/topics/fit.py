@@ -17,23 +17,21 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from portrayal.annotate.topics.corpus import (
+from portrayal.annotate.topics.model import (
     LEMMATISER,
     MAX_WORDS,
     MIN_DOCUMENTS,
+    MODEL,
     Bags,
     Floats,
     TooFewTextsError,
     TopicCorpus,
-    lemmatiser,
-    read_corpus,
-)
-from portrayal.annotate.topics.model import (
-    MODEL,
     TopicModel,
     expected,
     infer,
+    lemmatiser,
     load_topics,
+    read_corpus,
     save_topics,
     topic_weights,
 )

@@ -6,11 +6,12 @@ A *cue* is a term that a text uses of a group, such as "Navajo". A list is a sma
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 
+from portrayal.collect.tables import read_table
 from portrayal.errors import DataError
 from portrayal.reference.datafile import Catalogue, DataFile, Line, Word
 
@@ -112,18 +113,7 @@ class _CueFile:
 
 
 def _read(name: str, file: DataFile) -> CueList:
-    table, head = dict(file.table), file.text.partition("\n")[0].casefold()
-    if file.form == "csv" and ("variants" in head or "case" in head):
-        raise DataError(
-            f"{file.name}, line 1: expected the columns group and term; got {head.strip()}. Write "
-            "further spellings behind their term, joined by ';', and case = true in a TOML file."
-        )
-    # Rows of CSV are brought into the form of TOML, and then checked as such
-    for row in table.pop("rows", ()):
-        term, *spellings = (spelling.strip() for spelling in row["term"].split(";"))
-        entry = {"name": row["group"], "terms": [{"term": term, "variants": spellings}]}
-        table.setdefault("groups", []).append(entry)
-    record = replace(file, table=table).record(_CueFile)
+    record = file.record(_CueFile)
     rows = [
         (group.name, _ListedTerm(term) if isinstance(term, str) else term)
         for group in record.groups
@@ -133,10 +123,7 @@ def _read(name: str, file: DataFile) -> CueList:
     return _checked(name, record.title or name, record.source or file.name, cues, file.name)
 
 
-_CUE_LISTS = Catalogue(
-    "a cue list", files("portrayal.measure.cues").joinpath("cuelists"), _read,
-    columns=("group", "term"),
-)  # fmt: skip
+_CUE_LISTS = Catalogue("a cue list", files("portrayal.measure.cues").joinpath("cuelists"), _read)
 
 
 def cue_list(spec: str | Path = "laissez-faire") -> CueList:
@@ -156,7 +143,23 @@ def cue_list(spec: str | Path = "laissez-faire") -> CueList:
     >>> "Navajo" in {cue.term for cue in cue_list("laissez-faire").cues}
     True
     """
-    return _CUE_LISTS.load(spec)
+    path = Path(spec)
+    return _read_rows(path) if path.suffix.casefold() == ".csv" else _CUE_LISTS.load(spec)
+
+
+def _read_rows(path: Path) -> CueList:
+    rows = read_table(str(path), ("group", "term"), columns=())
+    cues = list[Cue]()
+    for number, row in enumerate(rows, 2):
+        if row.keys() & {"variants", "case"} or not row["group"].strip():
+            raise DataError(
+                f"{path}, row {number}: expected the columns group and term, both filled. Write "
+                "further spellings behind their term, joined by ';', and case = true in a TOML "
+                "file."
+            )
+        term, *spellings = (spelling.strip() for spelling in row["term"].split(";"))
+        cues.append(Cue(row["group"].strip(), term, tuple(spellings)))
+    return _checked(path.stem, path.stem, str(path), cues, str(path))
 
 
 def cues_of(terms: Iterable[str]) -> CueList:

@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 
 from portrayal.annotate.topics import TopicModel, TopicTexts
-from portrayal.annotate.topics.corpus import count_words
+from portrayal.annotate.topics.model import count_words
 from portrayal.measure.pairs.exchange import Pools, exchange_within
 from portrayal.measure.pairs.levels import lexicon_columns
 from portrayal.measure.pairs.table import DOCUMENT, Deal, Level, Paired

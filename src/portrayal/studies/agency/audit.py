@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from portrayal.annotate import Annotation
-from portrayal.annotate.agency.classifier import checkpoint_folders
-from portrayal.annotate.agency.loading import SHIPPED
+from portrayal.annotate.agency.loading import SHIPPED, checkpoint_folders
 from portrayal.annotate.agency.rows import agency_settings, reading_beside
 from portrayal.collect.fields import TextFields
 from portrayal.config import option

@@ -166,7 +166,7 @@ def test_a_labeler_that_is_none_is_refused():
 
 def test_the_reader_is_taken_where_it_is_installed(monkeypatch):
     assert referring_of(None)[0] == ("reader" if has_onnx() else "embedded")
-    monkeypatch.setattr("portrayal.models.onnx.find_spec", lambda name: None)
+    monkeypatch.setattr("portrayal.models.loading.find_spec", lambda name: None)
     assert referring_of(None) == ("embedded", None)
 
 
