@@ -10,8 +10,8 @@ import numpy as np
 
 from benchmarks.calibration_worlds import Rng
 from portrayal.annotate.topics import TopicModel, TopicTexts
-from portrayal.annotate.topics.model import count_words
 from portrayal.annotate.topics.fit import chunk_for, fit_lda
+from portrayal.annotate.topics.model import count_words
 from portrayal.measure import Scope
 from portrayal.measure.pairs.changes import GROUP_CHANGE, PAIRED_DISTANCE, PREJUDICE_RATE
 from portrayal.measure.pairs.documents import NULL, document_levels

@@ -12,8 +12,8 @@ import time
 
 import numpy as np
 
-from portrayal.annotate.topics.model import TopicCorpus, count_words
 from portrayal.annotate.topics.fit import TopicSettings, fit_corpus
+from portrayal.annotate.topics.model import TopicCorpus, count_words
 
 VOCABULARY = 20_000
 LENGTH = 200
