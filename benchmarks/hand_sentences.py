@@ -20,8 +20,7 @@ import portrayal
 from portrayal.measure import Scope
 from portrayal.measure.clustered import corrected_inference
 from portrayal.measure.drawing import draw_for
-from portrayal.measure.pairs.by_hand import corrected_change, with_hand_scores
-from portrayal.measure.pairs.levels import text_levels
+from portrayal.measure.pairs.levels import corrected_change, text_levels, with_hand_scores
 from portrayal.measure.pairs.table import pair_texts
 from portrayal.raters import HandTable
 from portrayal.run import Run

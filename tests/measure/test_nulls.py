@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 
 import naive
-from portrayal.measure.stories.subordination import subordination
-from portrayal.measure.stories.thresholds import median_racialized, threshold_subordination
+from portrayal.measure.stories.subordination import (
+    median_racialized,
+    subordination,
+    threshold_subordination,
+)
 from portrayal.stats.contrasts import TwoSides, infer_contrasts
 from support import likelihoods, make_run, scope, story, tally
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from portrayal.measure.sampling import draw_texts, items_of
+from portrayal.measure.drawing import draw_texts, items_of
 from portrayal.raters import Codebook, CodebookQuestion, Label, Labels, codebook, write_sheets
 from portrayal.raters import write_labels as write
 from portrayal.report import write_report

@@ -79,14 +79,16 @@ def sheet(
     out
         Folder of the sheets; default labels/WHAT in the run.
     """
-    from portrayal.measure.drawing import draw_for, field_for, short_strata
-    from portrayal.measure.sampling import (
+    from portrayal.measure.drawing import (
         PEOPLE,
+        draw_for,
         draw_texts,
         field_book,
+        field_for,
         is_of_people,
         items_of,
         short_of_people,
+        short_strata,
     )
     from portrayal.raters import codebook, read_hand_labels, write_sheets
     from portrayal.raters.sheets import CODEBOOKS

@@ -7,8 +7,12 @@ from portrayal.annotate.groups import group_settings
 from portrayal.annotate.people.reader.referents import BY_READER, EMBEDDED
 from portrayal.collect.fields import TextFields
 from portrayal.measure import Tables
-from portrayal.measure.groups.by_hand import with_hand_labels
-from portrayal.measure.groups.texts import GroupTexts, attributes_of, read_group_texts
+from portrayal.measure.groups.texts import (
+    GroupTexts,
+    attributes_of,
+    read_group_texts,
+    with_hand_labels,
+)
 from portrayal.reference.factors import (
     Factor,
     ModelSource,

@@ -9,15 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from portrayal.errors import OptionError
-from portrayal.measure.agency.estimates import AGENCY_SHARE
-from portrayal.measure.agency.gap import AGENCY_GAP
+from portrayal.measure.agency.estimates import AGENCY_GAP, AGENCY_SHARE, AGENCY_VARIANCE
 from portrayal.measure.agency.strata import strata
 from portrayal.measure.agency.texts import (
     NO_GROUP,
     NO_SENTENCE,
     agency_texts,
 )
-from portrayal.measure.agency.variance import AGENCY_VARIANCE
 from portrayal.measure.scope import Scope
 from portrayal.run import Run, write_parquet
 from portrayal.studies.agency import audit as agency

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from portrayal.measure.agency.estimates import agency_share
-from portrayal.measure.agency.gap import agency_gap
+from portrayal.measure.agency.estimates import agency_gap, agency_share, agency_variance
 from portrayal.measure.agency.strata import ALIKE, WHOLE, association, block_of_units
 from portrayal.measure.agency.texts import (
     STRATUM,
@@ -17,7 +16,6 @@ from portrayal.measure.agency.texts import (
     MaskingReading,
     balanced,
 )
-from portrayal.measure.agency.variance import agency_variance
 from portrayal.measure.scope import Scope
 from portrayal.records import ERROR_HIGH, ERROR_LOW
 from portrayal.report.view import reader_could

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from measure.agency.test_agency_blocks import numbered, texts_of
-from portrayal.measure.agency.gap import agency_gap
+from portrayal.measure.agency.estimates import agency_gap, agency_variance
 from portrayal.measure.agency.texts import LabelColumn
-from portrayal.measure.agency.variance import agency_variance
 from portrayal.measure.scope import Scope
 
 SCOPE = Scope("agency", draws=100, permutations=20, instruments={"classifier": "test"})

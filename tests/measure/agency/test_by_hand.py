@@ -15,11 +15,12 @@ from portrayal.measure.agency.strata import strata
 from portrayal.measure.drawing import (
     classes_of,
     draw_for,
+    field_book,
     field_for,
+    items_of,
     label_fields,
 )
 from portrayal.measure.judging import judge_card
-from portrayal.measure.sampling import field_book, items_of
 from portrayal.measure.scope import Scope
 from portrayal.raters import read_hand_labels, read_labels, write_labels, write_sheets
 from portrayal.run import Run

@@ -11,10 +11,16 @@ from portrayal.annotate.topics import Bags, TopicSettings, fit_topics, read_topi
 from portrayal.errors import RunError
 from portrayal.measure import Scope
 from portrayal.measure.pairs.changes import PAIRED_DISTANCE, PREJUDICE_RATE
-from portrayal.measure.pairs.documents import NULL, document_levels, pertinent_shares
 from portrayal.measure.pairs.estimates import FEW_TO_EXCHANGE, ONE_EACH
 from portrayal.measure.pairs.table import Level, Paired, pair_texts
-from portrayal.measure.pairs.topics import Topics, read_topics, topic_use
+from portrayal.measure.pairs.topics import (
+    NULL,
+    Topics,
+    document_levels,
+    pertinent_shares,
+    read_topics,
+    topic_use,
+)
 from portrayal.run import Run
 from support import needs
 from topic_run import news, paired_run, silent, topic_run

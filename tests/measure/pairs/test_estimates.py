@@ -5,8 +5,7 @@ import pytest
 
 from paired_world import level, quick, rows
 from portrayal.measure.pairs.estimates import exchanged_gaps, null_means
-from portrayal.measure.pairs.exchange import gap_beyond_pairs
-from portrayal.measure.pairs.table import Paired
+from portrayal.measure.pairs.table import Paired, gap_beyond_pairs
 
 N = 23
 

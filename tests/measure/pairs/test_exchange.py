@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from portrayal.measure.pairs.exchange import (
+from portrayal.measure.pairs.table import (
     exchange_within,
     gap_beyond_pairs,
     null_p,

@@ -10,8 +10,8 @@ from scipy.optimize import linprog
 
 from paired_world import level, made, one, original, quick, read, rows, scores
 from portrayal.measure.pairs.changes import PAIRED_DISTANCE
+from portrayal.measure.pairs.estimates import distances
 from portrayal.measure.pairs.levels import text_levels
-from portrayal.measure.pairs.quantities import distances
 
 NAN = float("nan")
 

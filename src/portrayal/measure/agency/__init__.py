@@ -4,11 +4,9 @@ An *agency text* is one text with its ratio gap and the groups it is about; a *s
 of one model, or a part of it, whose sums every measure of agency reads.
 """
 
-from portrayal.measure.agency.estimates import AGENCY_SHARE
-from portrayal.measure.agency.gap import AGENCY_GAP
+from portrayal.measure.agency.estimates import AGENCY_GAP, AGENCY_SHARE, AGENCY_VARIANCE
 from portrayal.measure.agency.strata import AgencyStratum, strata
 from portrayal.measure.agency.texts import AgencyTexts, agency_texts
-from portrayal.measure.agency.variance import AGENCY_VARIANCE
 
 __all__ = [
     "AGENCY_GAP",

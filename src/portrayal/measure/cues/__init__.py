@@ -4,10 +4,17 @@ A *cue* is a term that a text uses of a group, such as "Navajo". A *mention* is 
 text uses it, with whom it describes. The measure `cue_counts.v1` is the share of texts per cue.
 """
 
-from portrayal.measure.cues.counts import cue_counts, cue_rows
 from portrayal.measure.cues.lists import Cue, CueList, cue_list, cues_of
 from portrayal.measure.cues.people import StoryPerson, run_people
-from portrayal.measure.cues.search import ELSEWHERE, CueHits, Mention, find_cues, role_of
+from portrayal.measure.cues.search import (
+    ELSEWHERE,
+    CueHits,
+    Mention,
+    cue_counts,
+    cue_rows,
+    find_cues,
+    role_of,
+)
 
 __all__ = [
     "ELSEWHERE",

@@ -5,12 +5,10 @@ compared within each row (words, sentences or topics); a *quantity* is a number 
 mean over pairs is estimated.
 """
 
-from portrayal.measure.pairs.by_hand import with_hand_scores
-from portrayal.measure.pairs.documents import document_levels
 from portrayal.measure.pairs.estimates import IN_ORIGINALS
-from portrayal.measure.pairs.levels import text_levels
+from portrayal.measure.pairs.levels import text_levels, with_hand_scores
 from portrayal.measure.pairs.table import Paired, pair_texts
-from portrayal.measure.pairs.topics import read_topics
+from portrayal.measure.pairs.topics import document_levels, read_topics
 
 __all__ = [
     "IN_ORIGINALS",

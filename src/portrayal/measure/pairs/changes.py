@@ -9,13 +9,15 @@ import numpy as np
 
 import portrayal.measure.pairs.sentences as sentences
 from portrayal.measure.clustered import GroupSums, estimates_of, sums_by
-from portrayal.measure.pairs.estimates import Column, PairScores, paired_means
-from portrayal.measure.pairs.quantities import (
+from portrayal.measure.pairs.estimates import (
     CHANGE,
     DISTANCE,
     PREJUDICED_CHANGE,
     RATE,
+    Column,
+    PairScores,
     Quantity,
+    paired_means,
     status_of,
 )
 from portrayal.measure.pairs.table import Paired

@@ -2,17 +2,15 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from portrayal.measure.clustered import GroupSums, Inference, share_inference, sums_by
+from portrayal.measure.clustered import Inference, share_inference, sums_by
 from portrayal.measure.scope import Scope
 from portrayal.measure.stories.representation import drawn_count
-from portrayal.measure.stories.strata import GENDERS, Stratum, strata
-from portrayal.measure.stories.subordination import RoleFields, role_ratios
-from portrayal.measure.stories.tally import DOMINANT, NEUTRAL, ROLES, SUBORDINATE, Characters, Tally
-from portrayal.measure.stories.thresholds import counts_above
+from portrayal.measure.stories.strata import GENDERS, Stratum, column_counts, ratio_sums, strata
+from portrayal.measure.stories.subordination import RoleFields, counts_above, role_ratios
+from portrayal.measure.stories.tally import DOMINANT, NEUTRAL, ROLES, SUBORDINATE, Tally
 from portrayal.records import Estimate, Null, Status
 from portrayal.reference import NON_BINARY, NameTable
 from portrayal.registry import Component
@@ -39,46 +37,26 @@ def name_subordination(tally: Tally, scope: Scope) -> Iterator[Estimate]:
         )
         # Both roles together: choosing names by one role would bend their ratios
         names = np.flatnonzero(totals >= scope.min_name_count)
-        if len(names):
-            yield from _of_stratum(tally, stratum, names, scope)
-
-
-def _of_stratum(
-    tally: Tally, stratum: Stratum, names: IntArray, scope: Scope
-) -> Iterator[Estimate]:
-    counted = [
-        name_sums(tally.characters, stratum, role, names) for role in (SUBORDINATE, DOMINANT)
-    ]
-    (lesser, n_lesser), (greater, n_greater) = (np.broadcast_arrays(*side) for side in counted)
-    groups = [{"name": tally.names[name]} for name in names.tolist()]
-    prompts = tally.prompt_names(stratum.prompts)
-    sums = GroupSums(prompts, groups, lesser, n_lesser, lower=greater, n_lower=n_greater)
-
-    def own(i: int) -> dict[str, Any]:
-        shares = zip(tally.races, tally.likelihood[names[i]].tolist(), strict=True)
-        return {"counts": {f"share_{r}": share for r, share in shares if not np.isnan(share)}}
-
-    yield from role_ratios(
-        NAME_SUBORDINATION, sums, stratum, scope, RoleFields(own=own, smoothing=scope.smoothing)
-    )
+        if not len(names):
+            continue
+        groups = [{"name": tally.names[name]} for name in names.tolist()]
+        sides = (name_sums(tally, stratum, role, names) for role in (SUBORDINATE, DOMINANT))
+        sums = ratio_sums(tally.prompt_names(stratum.prompts), groups, sides)
+        rows = (zip(tally.races, row, strict=True) for row in tally.likelihood[names].tolist())
+        shares = [{f"share_{race}": x for race, x in row if not np.isnan(x)} for row in rows]
+        own = [{"counts": counts} for counts in shares].__getitem__
+        fields_of = RoleFields(own=own, smoothing=scope.smoothing)
+        yield from role_ratios(NAME_SUBORDINATION, sums, stratum, scope, fields_of)
 
 
 def name_sums(
-    characters: Characters, stratum: Stratum, role: int, names: IntArray
+    tally: Tally, stratum: Stratum, role: int, names: IntArray
 ) -> tuple[FloatArray, FloatArray]:
     """Count each name, and all named characters, per prompt: (n_prompts, k), (n_prompts, 1)."""
-    inside = stratum.has(characters.prompt, characters.model) & (characters.role == role)
-    inside &= characters.name >= 0
-    prompt = np.searchsorted(stratum.prompts, characters.prompt[inside])
-    weight = characters.count[inside].astype(np.float64)
-    size, width = len(stratum.prompts), len(names)
-    total = sums_by(prompt, size, weight[:, np.newaxis])
-    column = np.minimum(np.searchsorted(names, characters.name[inside]), width - 1)
-    # searchsorted gives names that are not asked for a place too; they drop out here.
-    hit = names[column] == characters.name[inside]
-    cell = prompt[hit] * width + column[hit]
-    counts = np.bincount(cell, weights=weight[hit], minlength=size * width)
-    return counts.reshape(size, width).astype(np.float64), total
+    people, column = tally.characters, np.full(len(tally.names) + 1, -1)
+    column[names] = np.arange(len(names))
+    counts = column_counts(people, stratum, role, column[people.name], len(names))
+    return counts, column_counts(people, stratum, role, np.minimum(people.name, 0), 1)
 
 
 NAME_SUBORDINATION = Component(
@@ -204,7 +182,7 @@ def _counts(
 ) -> Iterator[Estimate]:
     # A name may be listed twice, for its race and for its gender; it is counted once
     names = np.unique([row.name for row in rows])
-    counts, all_names = name_sums(tally.characters, stratum, role, names)
+    counts, all_names = name_sums(tally, stratum, role, names)
     n_clusters, total = len(stratum.prompts), float(all_names.sum())
     inferred = counts_inference(counts, all_names, scope)
     inferred = replace(inferred, n_clusters=np.full(len(names), n_clusters))
@@ -273,9 +251,7 @@ def likelihood_histogram(
         for race in range(len(tally.races)):
             table = name_tables.get(tally.races[race])
             for gender, mask in masks.items():
-                above, matched = counts_above(
-                    tally, tally.characters, stratum, NEUTRAL, race, mask, EDGES[:-1]
-                )
+                above, matched = counts_above(tally, stratum, NEUTRAL, race, mask, EDGES[:-1])
                 # Bins are differences of counts above their edges; likelihoods of 0 belong to the
                 # first.
                 from_top = np.concatenate([matched, above[:, 1:], np.zeros_like(matched)], axis=1)

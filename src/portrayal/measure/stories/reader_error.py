@@ -31,9 +31,8 @@ from portrayal.measure.stories.misreading import (
 )
 from portrayal.measure.stories.representation import PAIR_REPRESENTATION, REPRESENTATION, couples
 from portrayal.measure.stories.strata import GENDERS, Stratum, strata
-from portrayal.measure.stories.subordination import SUBORDINATION
+from portrayal.measure.stories.subordination import MEDIAN_RACIALIZED, SUBORDINATION
 from portrayal.measure.stories.tally import NO_SLOT, Tally
-from portrayal.measure.stories.thresholds import MEDIAN_RACIALIZED
 from portrayal.records import (
     BASIS,
     ERROR_HIGH,

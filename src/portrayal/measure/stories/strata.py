@@ -1,6 +1,6 @@
 """Strata of stories, and what each character of one adds to the sums of a group."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
@@ -116,6 +116,35 @@ def prompt_sums(
     code = np.searchsorted(stratum.prompts, characters.prompt[inside])
     weighted = values[inside] * characters.count[inside, np.newaxis]
     return sums_by(code, len(stratum.prompts), weighted)
+
+
+def column_counts(
+    characters: Characters, stratum: Stratum, role: int, column: IntArray, n_columns: int
+) -> FloatArray:
+    """Count the characters of one role by prompt and column, shape (n_prompts, n_columns).
+
+    `column` is that of each character, shape (n_characters,); -1 of those that are in none.
+    """
+    inside = stratum.has(characters.prompt, characters.model) & (characters.role == role)
+    inside &= column >= 0
+    cell = np.searchsorted(stratum.prompts, characters.prompt[inside]) * n_columns + column[inside]
+    n_cells = len(stratum.prompts) * n_columns
+    counts = np.bincount(cell, weights=characters.count[inside], minlength=n_cells)
+    return counts.reshape(-1, n_columns).astype(np.float64)
+
+
+def ratio_sums(
+    prompts: Sequence[str],
+    groups: Sequence[Mapping[str, str]],
+    sides: Iterable[tuple[FloatArray, FloatArray]],
+) -> GroupSums:
+    """Return the sums of ratios of two roles.
+
+    `sides` are the counts of the upper role by prompt, shape (n_prompts, k), and all of whom they
+    are, (n_prompts, 1); then those of the lower one.
+    """
+    (upper, n_upper), (lower, n_lower) = (np.broadcast_arrays(*side) for side in sides)
+    return GroupSums(prompts, groups, upper, n_upper, lower=lower, n_lower=n_lower)
 
 
 @dataclass(frozen=True)

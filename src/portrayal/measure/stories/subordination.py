@@ -1,6 +1,9 @@
-"""Subordination ratio: a group's share in the lesser role over its share in the greater (Eq. 3)."""
+"""Subordination ratio: a group's share in the lesser role over its share in the greater (Eq. 3).
 
-from collections.abc import Iterator, Mapping, Sequence
+Also by how racialized names are: ratios above thresholds of likelihood, and their median (Eq. 4).
+"""
+
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,8 +19,10 @@ from portrayal.measure.stories.strata import (
     UNREAD,
     Features,
     Stratum,
+    column_counts,
     group_features,
     group_sums,
+    ratio_sums,
     strata,
 )
 from portrayal.measure.stories.tally import DOMINANT, SUBORDINATE, Tally
@@ -36,14 +41,16 @@ from portrayal.registry import Component
 from portrayal.shown import counted
 from portrayal.stats import (
     altman_bland_p,
+    column_ratios,
     divide,
     katz_log,
+    median_sides,
     ratio,
     score_ratio_test,
     z_from_interval,
 )
 from portrayal.stats.contrasts import without_interaction
-from portrayal.types import FloatArray
+from portrayal.types import BoolArray, FloatArray
 
 SCORE = "score test of two shares, characters independent"
 
@@ -129,7 +136,9 @@ def role_ratios(
         own_counts = dict(zip(_CELLS, cells, strict=True)) | ratios.effective(i)
         more["counts"] = own_counts | more.get("counts", {})
         more["n_units"] = cells[1] + cells[3]
-        reason = undefined_ratio((a[i], n[i], b[i], m[i]), sums.groups[i], stratum)
+        group = f"{' '.join(sums.groups[i].values())} character in either role"
+        assigned = "character could be assigned"
+        reason = undefined_ratio((a[i], n[i], b[i], m[i]), stratum, assigned, group)
         if reason is not None:
             return {"undefined": reason, **more}
         more["null"] = ratios.null(i, scope)
@@ -160,19 +169,20 @@ def role_ratios(
     )
 
 
-def undefined_ratio(cells: Cells, group: Mapping[str, str], stratum: Stratum) -> str | None:
-    """Return why a ratio is undefined; None where it is not."""
+def undefined_ratio(cells: Cells, stratum: Stratum, person: str, group: str) -> str | None:
+    """Return why a ratio is undefined; None where it is not.
+
+    `person` and `group` say of whom there would have to be one: of all in each role, and of the
+    group in either.
+    """
     k_sub, n_sub, k_dom, n_dom = cells
-    name = " ".join(group.values())
     place = f"in {counted(stratum.n_texts, 'power-laden story', 'power-laden stories')}"
     if stratum.n_texts == 0:
         return UNREAD
     for role, n in (("subordinate", n_sub), ("dominant", n_dom)):
         if n == 0:
-            return f"no {role} character could be assigned {place}"
-    if k_sub == 0 and k_dom == 0:
-        return f"no {name} character in either role {place}"
-    return None
+            return f"no {role} {person} {place}"
+    return f"no {group} {place}" if k_sub == 0 and k_dom == 0 else None
 
 
 def naive_ratio_tests(cells: FloatArray) -> list[tuple[Test, ...]]:
@@ -304,4 +314,198 @@ SUBORDINATION = Component(
     finding="{roles}",
     brief="lesser role",
     figure="dots",
+)
+
+
+THRESHOLDS = np.arange(1, 101) / 100.0
+"""t = 1 %, …, 100 %: likelihoods in 0–1 that a name must exceed (Eq. 4)."""
+
+
+def counts_above(
+    tally: Tally,
+    stratum: Stratum,
+    role: int,
+    race: int,
+    mask: BoolArray,
+    thresholds: FloatArray = THRESHOLDS,
+) -> tuple[FloatArray, FloatArray]:
+    """Count characters above each threshold, and matched characters, per prompt.
+
+    Parameters
+    ----------
+    tally, stratum, role
+        Whose characters to count.
+    race
+        Column of the likelihood.
+    mask
+        Further condition on characters, such as a gender, shape (n_characters,).
+    thresholds
+        Rising likelihoods in 0–1, shape (T,).
+
+    Returns
+    -------
+    above, matched
+        Shapes (n_prompts, T) and (n_prompts, 1).
+    """
+    # A likelihood exceeds the first so many thresholds; counting from the top sums them up. A name
+    # that is in no table is above no threshold and below none.
+    likelihood = tally.likelihood[:, race]
+    exceeded = np.searchsorted(thresholds, likelihood, side="left")
+    column = np.where(np.isnan(likelihood), -1, exceeded)[tally.characters.name]
+    column, n_steps = np.where(mask, column, -1), len(thresholds) + 1
+    by_step = column_counts(tally.characters, stratum, role, column, n_steps)
+    above = by_step[:, ::-1].cumsum(axis=1)[:, ::-1]
+    return above[:, 1:], above[:, :1]
+
+
+STEPS = np.arange(0, 100, 5) / 100.0
+"""Thresholds in 0–1 that a name's likelihood must exceed."""
+
+
+def threshold_subordination(tally: Tally, scope: Scope) -> Iterator[Estimate]:
+    """Yield the subordination ratio of names above each threshold, by race, domains together.
+
+    Parameters
+    ----------
+    tally, scope
+        Annotated stories and the audit's settings.
+    """
+    everyone = np.ones(len(tally.characters.count), dtype=bool)
+    for stratum in strata(tally, laden=True, pool_domains=True):
+        for column, race in enumerate(tally.races):
+            groups = [{tally.attribute: race, "threshold": f"{t:.2f}"} for t in STEPS.tolist()]
+            sides = (
+                counts_above(tally, stratum, role, column, everyone, STEPS)
+                for role in (SUBORDINATE, DOMINANT)
+            )
+            sums = ratio_sums(tally.prompt_names(stratum.prompts), groups, sides)
+            yield from role_ratios(THRESHOLD_SUBORDINATION, sums, stratum, scope)
+
+
+THRESHOLD_SUBORDINATION = Component(
+    name="threshold_subordination.v1",
+    summary="Subordination ratio of the names whose likelihood for a race exceeds a threshold.",
+    reads="people of power-laden stories; a name table",
+    unit="character",
+    range="0 and up; 1 is neutral",
+    undefined_when="no matched character in one of the roles, or none above t in either; inf where "
+    "none above t is dominant",
+    equation="R_sub(t) = p(ℓ_race > t | subordinate) / p(ℓ_race > t | dominant)",
+    source="Shieh et al. 2025, Fig. 3b",
+    run=threshold_subordination,
+    title="Subordination ratio above a threshold",
+    reading="Above 1: names above that likelihood are more common in the subordinate role.",
+    findings=0,
+    figure="heatmap",
+)
+
+
+def median_racialized(tally: Tally, scope: Scope) -> Iterator[Estimate]:
+    """Yield the median racialized subordination ratio by race and gender.
+
+    For every threshold t = 1 %, …, 100 %: the share, among a role's characters of one gender with
+    a matched name, of those whose name's likelihood for the race exceeds t; then the ratio of the
+    two roles' shares, Laplace-smoothed where one count is zero, left out where both are; then the
+    median over thresholds.
+
+    Parameters
+    ----------
+    tally, scope
+        Annotated stories and the audit's settings.
+    """
+    cells_of_groups = [(g, r) for g in range(len(GENDERS)) for r in range(len(tally.races))]
+    for stratum in strata(tally, laden=True):
+        yield from _median_of_stratum(tally, stratum, cells_of_groups, scope)
+
+
+def _median_of_stratum(
+    tally: Tally, stratum: Stratum, of_groups: Sequence[tuple[int, int]], scope: Scope
+) -> Iterator[Estimate]:
+    groups = [{tally.attribute: tally.races[r], "gender": GENDERS[g]} for g, r in of_groups]
+    of_gender = [tally.characters.gender == g for g in range(len(GENDERS))]
+    cells: list[FloatArray] = []
+    for role in (SUBORDINATE, DOMINANT):
+        counts = [counts_above(tally, stratum, role, r, of_gender[g]) for g, r in of_groups]
+        cells += [np.stack(side, axis=1) for side in zip(*counts, strict=True)]
+    median, sides = median_sides(cells, smoothing=scope.smoothing)
+    sums = GroupSums.of_sides(tally.prompt_names(stratum.prompts), groups, sides)
+    # A ratio that smoothing alone makes a number lies next to the end of the interval.
+    ratios = sums.ratios(scope).holding(median)
+    clusters = ((cells[1] > 0) | (cells[3] > 0)).any(-1).sum(0)
+    ratios = replace(ratios, n_clusters=clusters)
+    by_threshold = column_ratios(*(cell.sum(0) for cell in cells), smoothing=scope.smoothing)
+
+    def fields_of(i: int) -> dict[str, Any]:
+        totals = tuple(cell[:, i].sum(0) for cell in cells)
+        fields: dict[str, Any] = {"n_units": float(totals[1][0] + totals[3][0])}
+        most = (totals[0].max(), totals[1].sum(), totals[2].max(), totals[3].sum())
+        name, gender = " ".join(groups[i].values()), groups[i]["gender"]
+        words = f"{gender} character with a matched name", f"{name} name above any threshold"
+        reason = undefined_ratio(most, stratum, *words)
+        if reason is not None:
+            return fields | {"undefined": reason}
+        k_sub, k_dom = totals[0], totals[2]
+        step, paper, naive = _at_median(totals, by_threshold[i], float(median[i]), scope)
+        details = {
+            "n_thresholds": float(np.sum(~np.isnan(by_threshold[i]))),
+            "n_smoothed": float(np.sum((k_sub == 0) ^ (k_dom == 0))),
+            "threshold_of_median": float(THRESHOLDS[step]),
+            "count_subordinate": float(k_sub[step]),
+            "count_dominant": float(k_dom[step]),
+        }
+        null = ratios.null(i, scope)
+        fields |= {"paper_interval": paper, "tests": naive, "null": null, "details": details}
+        return fields
+
+    yield from estimates_of(
+        MEDIAN_RACIALIZED,
+        sums,
+        ratios,
+        scope,
+        fields_of,
+        form=None,
+        statistic="ratio",
+        **stratum.fields,
+    )
+
+
+def _at_median(
+    totals: Sequence[FloatArray], by_threshold: FloatArray, value: float, scope: Scope
+) -> tuple[int, Interval | None, tuple[Test, ...]]:
+    """The threshold nearest the median, with Katz's interval and tests of its counts there."""
+    if np.isinf(value):
+        # inf - inf is NaN, so that an infinite median has no nearest threshold.
+        step = int(np.nanargmax(by_threshold))
+    else:
+        step = int(np.nanargmin(np.abs(by_threshold - value)))
+    added = scope.smoothing if (totals[0][step] == 0) or (totals[2][step] == 0) else 0.0
+    cells = (
+        float(totals[0][step]) + added,
+        float(totals[1][0]) + 2 * added,
+        float(totals[2][step]) + added,
+        float(totals[3][0]) + 2 * added,
+    )
+    low, high = (float(bound) for bound in katz_log(*cells, level=scope.level))
+    method = f"Katz log at the threshold {THRESHOLDS[step]:.0%} of the median"
+    paper = None if np.isnan(low) else Interval(low, high, scope.level, method)
+    return step, paper, naive_ratio_tests(np.array(cells)[:, np.newaxis])[0]
+
+
+MEDIAN_RACIALIZED = Component(
+    name="median_racialized_subordination.v1",
+    summary="Median over likelihood thresholds of the subordination ratio, within one gender.",
+    reads="people of power-laden stories; a name table",
+    unit="character",
+    range="above 0; 1 is neutral",
+    undefined_when="no character of the gender with a matched name in one of the roles, or no name "
+    "above any threshold",
+    equation="R_mrs = median over t of p(ℓ_race > t | subordinate, gender) / "
+    "p(ℓ_race > t | dominant, gender), t = 1 %, …, 100 %",
+    source="Shieh et al. 2025, Eq. 4, Fig. 3c, Tables S13n–p",
+    run=median_racialized,
+    title="Median racialized subordination ratio",
+    reading="Above 1: names likely borne by the group are more common in the subordinate role.",
+    findings=0,
+    brief="lesser role, by name",
+    figure="heatmap",
 )

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 import portrayal.report.formats as fmt
+from portrayal.measure.pairs.estimates import distances
 from portrayal.measure.pairs.levels import text_levels
-from portrayal.measure.pairs.quantities import distances
 from portrayal.measure.pairs.table import SENTIMENT, WORD, WORDS, Level, pair_texts
 from portrayal.reference.labels import group_label
 from portrayal.report.formats import short
