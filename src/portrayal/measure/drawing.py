@@ -33,8 +33,8 @@ from portrayal.raters import (
     evenly,
     short_places,
 )
-from portrayal.raters.sheets import CODEBOOKS
 from portrayal.raters.labels import Unit
+from portrayal.raters.sheets import CODEBOOKS
 from portrayal.reference import GENDERS
 from portrayal.reference.factors import ColumnSource, load_factor
 from portrayal.run.directory import Run
