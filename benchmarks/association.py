@@ -21,8 +21,7 @@ from itertools import product
 import numpy as np
 from scipy import special
 
-from portrayal.stats import within_lifts
-from portrayal.stats.association import PairCounts, infer_lifts, overall_lifts
+from portrayal.stats.association import PairCounts, infer_lifts, overall_lifts, within_lifts
 from portrayal.types import FloatArray
 
 WORLDS = ((10, 20), (40, 20), (40, 100), (200, 5))

@@ -36,6 +36,8 @@ from portrayal.planning.design import Kind
 from portrayal.reference import RACES, baseline
 from portrayal.stats import contrasts, divide
 from portrayal.stats.contrasts import RatioScore, TwoSides
+from portrayal.stats.naming import fair_naming, infer_fair_shares
+from portrayal.stats.paired import paired_shares
 from portrayal.types import FloatArray
 
 PROMPTS, TEXTS, CORRELATIONS = (5, 10, 15, 25, 50), (5, 20, 100), (0.0, 0.05, 0.2, 0.5)
@@ -257,7 +259,7 @@ def effects_that_differ(options: argparse.Namespace) -> None:
                 one, ones = np.ones(1_000), np.ones(10_000)
                 counts[0] += (RatioScore(draw(10_000, 1.0)).p(ones) < 0.05).mean() * 1_000
                 counts[1] += (RatioScore(null).p(one, these_prompts=True) < 0.05).sum()
-                changed, _ = stats.paired_shares(*_pairs(margin), 0.95, np.log(1.25))
+                changed, _ = paired_shares(*_pairs(margin), 0.95, np.log(1.25))
                 counts[2] += (changed.p_equivalent <= 0.05).sum()
                 counts[3] += (RatioScore(large).p(2.5 * one) < 0.05).sum()
                 counts[4] += (RatioScore(large).p(one) < 0.05).sum()
@@ -381,16 +383,16 @@ def naming_errors(
     rng: Rng, people: Bearers, prompts: int, texts: int, icc: float, reps: int
 ) -> tuple[FloatArray, FloatArray, int]:
     """Type I of seven races against fair naming and against p*; and disagreements."""
-    fair = stats.fair_naming(people.weight, people.likelihood)
+    fair = fair_naming(people.weight, people.likelihood)
     starred = np.array([baseline().race[race] for race in RACES])
     names = worlds.clustered_names(rng, people.weight, prompts, texts, reps, icc)
     ours, other, wrong = np.empty((reps, 7)), np.empty((reps, 7)), 0
     for i in range(reps):
         values = people.likelihood[names[:, :, i]]
         count, units = np.nansum(values, axis=1), (~np.isnan(values)).sum(1).astype(float)
-        same = stats.repetition(worlds.by_name(names[:, :, i])[1])
+        same = worlds.repetition_of(names[:, :, i])
         squares = np.nansum(values**2, axis=1)
-        found = stats.infer_fair_shares(count, units, fair, same, squares=squares)
+        found = infer_fair_shares(count, units, fair, same, squares=squares)
         holds = (found.low <= fair.share) & (fair.share <= found.high)
         wrong += int(np.sum((found.p < 0.05) & holds))
         low, high = _log_t_bounds(count, units)
@@ -420,16 +422,16 @@ def naming(options: argparse.Namespace) -> None:
 
 def dealt_errors(people: Bearers, reps: int, seed: int) -> Iterable[Row]:
     """Type I error against fair naming where each prompt has races of its own, no names."""
-    shares, fair = people.with_others(), stats.fair_naming(people.weight, people.likelihood)
+    shares, fair = people.with_others(), fair_naming(people.weight, people.likelihood)
     race, weights = people.weight @ shares, people.weight[:, np.newaxis] * shares
     for number, (prompts, icc) in enumerate(product((8, 25), (0.0, 0.05, 0.2))):
         rng, p = np.random.default_rng([seed, 18, number]), np.empty((reps, 4))
         for i in range(reps):
             names = worlds.names_of_races(rng, race, weights, prompts, 60, icc)
             values = people.likelihood[names]
-            units, same = (~np.isnan(values)).sum(1), stats.repetition(worlds.by_name(names)[1])
+            units, same = (~np.isnan(values)).sum(1), worlds.repetition_of(names)
             count, squares = (np.nansum(x, axis=1) for x in (values, values**2))
-            found = stats.infer_fair_shares(count, units + 0.0, fair, same, squares=squares)
+            found = infer_fair_shares(count, units + 0.0, fair, same, squares=squares)
             p[i] = found.p[:4]
         yield prompts, icc, *np.mean(p < 0.05, axis=0).tolist()
 

@@ -19,15 +19,15 @@ from portrayal.annotate.groups import group_reader, of_cell
 from portrayal.measure.drawing import allotted
 from portrayal.measure.judging import AgreedShare
 from portrayal.reference.factors import ColumnSource, load_factor
-from portrayal.stats import (
-    infer_shares,
+from portrayal.stats import infer_shares, upper_of_none
+from portrayal.stats.clustered import Clustered
+from portrayal.stats.two_phase import (
+    Labelled,
+    TwoPhase,
     infer_two_phase,
     infer_two_phase_contrast,
     two_phase,
-    upper_of_none,
 )
-from portrayal.stats.clustered import Clustered
-from portrayal.stats.two_phase import Labelled, TwoPhase
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 INDIA = Path(__file__).parents[1] / "examples" / "india"

@@ -14,6 +14,7 @@ from scipy import stats as distributions
 from benchmarks import calibration_worlds as worlds
 from benchmarks.calibration_worlds import Bearers, Cell, Rng
 from portrayal import stats
+from portrayal.stats.naming import fair_naming, infer_fair_shares
 from portrayal.types import FloatArray
 
 ALIKE, APART = (1.0,) * 5, (0.5, 0.8, 1.0, 1.25, 2.0)
@@ -55,15 +56,15 @@ def share_coverage(
 
 def fair_errors(rng: Rng, people: Bearers, prompts: int, icc: float, reps: int) -> FloatArray:
     """Type I of each race's median against fair naming, five models of the same prompts."""
-    fair = stats.fair_naming(people.weight, people.likelihood)
+    fair = fair_naming(people.weight, people.likelihood)
     refused = np.zeros((reps, 7))
     for i in range(reps):
         names = worlds.clustered_names(rng, people.weight, prompts, TEXTS, 5, icc)
         values = people.likelihood[names]
         sums = np.nansum(values, axis=1), (~np.isnan(values)).sum(1) + 0.0
         mixed = stats.median_shares(*(by_column(x) for x in (*sums, np.nansum(values**2, axis=1))))
-        same = stats.repetition(worlds.by_name(names.reshape(prompts, -1))[1])
-        found = stats.infer_fair_shares(mixed[0], mixed[1], fair, same, squares=mixed[2])
+        same = worlds.repetition_of(names.reshape(prompts, -1))
+        found = infer_fair_shares(mixed[0], mixed[1], fair, same, squares=mixed[2])
         refused[i] = found.p < 0.05
     return np.asarray(refused.mean(0))
 

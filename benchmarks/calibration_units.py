@@ -50,7 +50,7 @@ def p_values(rng: Rng, world: Crossed, difference: float, groups: int = 2) -> li
     found.append(stats.infer_differences(*sides, 0.95))
     for compare, code in ((stats.matched_differences, topic), (stats.infer_differences, name)):
         n = int(code.max()) + 1
-        sums = [tuple(stats.sums_by(code, n, each) for each in side) for side in sides]
+        sums = [tuple(stats.clustered.sums_by(code, n, each) for each in side) for side in sides]
         found.append(compare(*sums, 0.95))
     found.append(stats.crossed_differences(*sides, 0.95, (name, topic)))
     cells = np.eye(groups)

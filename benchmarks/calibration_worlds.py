@@ -19,6 +19,7 @@ from portrayal.reference import (
 from portrayal.stats import divide
 from portrayal.stats._arguments import divide_or_zero
 from portrayal.stats.contrasts import TwoSides
+from portrayal.stats.naming import repetition
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 Rng = np.random.Generator
@@ -189,6 +190,12 @@ def by_name(names: IntArray) -> tuple[IntArray, FloatArray]:
     counts = np.zeros((len(used), len(names)))
     np.add.at(counts, (code.reshape(names.shape), np.arange(len(names))[:, np.newaxis]), 1.0)
     return used, counts
+
+
+def repetition_of(names: IntArray) -> float:
+    """How much oftener two characters of one prompt share their name, shape (prompts, texts)."""
+    counts = by_name(names)[1]
+    return repetition(float((counts**2).sum()), counts.sum(0), counts.sum(1))
 
 
 @dataclass(frozen=True)

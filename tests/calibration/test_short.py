@@ -24,7 +24,7 @@ from benchmarks import (
 from benchmarks.calibration_worlds import Cell
 
 from portrayal import stats
-from portrayal.stats import fair_naming
+from portrayal.stats.naming import fair_naming
 from support import matrix
 
 NAIVE = ("Wilson, texts as if independent", "percentile bootstrap of prompts", "log t")

@@ -12,9 +12,7 @@ from portrayal.stats import cluster_weights
 from portrayal.stats.agreement import (
     beyond_chance,
     cohen_parts,
-    cohens_kappa,
-    fleiss_kappa,
-    krippendorff_alpha,
+    fleiss_parts,
     krippendorff_parts,
     percent_agreement,
     specific_agreement,
@@ -24,6 +22,19 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     import simpledorff
     from nltk.metrics.agreement import AnnotationTask
+
+
+def cohens_kappa(table):
+    return beyond_chance(*cohen_parts(table))
+
+
+def fleiss_kappa(counts, weights=None):
+    return beyond_chance(*fleiss_parts(counts, weights))
+
+
+def krippendorff_alpha(counts, weights=None):
+    return beyond_chance(*krippendorff_parts(counts, weights))
+
 
 FLEISS_1971 = """
 00060 03003 01401 00006 03030 20400 00402 20310 20040 00006 10050 11040 03300 10050 02031

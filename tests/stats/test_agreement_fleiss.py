@@ -5,13 +5,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portrayal.stats.agreement import fleiss_kappa
+from portrayal.stats.agreement import beyond_chance, fleiss_parts
 
 # Fourteen raters, ten items, five categories: the worked example in common use, kappa 0.210.
 EXAMPLE = [
     [0, 0, 0, 0, 14], [0, 2, 6, 4, 2], [0, 0, 3, 5, 6], [0, 3, 9, 2, 0], [2, 2, 8, 1, 1],
     [7, 7, 0, 0, 0], [3, 2, 6, 3, 0], [2, 5, 3, 2, 2], [6, 5, 2, 1, 0], [0, 2, 2, 3, 7],
 ]  # fmt: skip
+
+
+def fleiss_kappa(counts, weights=None):
+    return beyond_chance(*fleiss_parts(counts, weights))
 
 
 def _naive(table: list[list[int]]) -> float:

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from statsmodels.stats.contingency_tables import StratifiedTable
 
-from portrayal.stats import within_lifts
 from portrayal.stats.association import (
     ALL_UNITS,
     NO_ATTRIBUTE,
@@ -16,6 +15,7 @@ from portrayal.stats.association import (
     infer_lifts,
     lift,
     overall_lifts,
+    within_lifts,
 )
 from portrayal.stats.clustered import NO_UNITS, ONE_PROMPT, TOO_FEW
 

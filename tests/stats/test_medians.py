@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from portrayal.stats import infer_shares, median_of_defined, median_shares, median_sides
-from portrayal.stats.medians import MOST_BLOCKS, median_weights
+from portrayal.stats import infer_shares, median_shares, median_sides
+from portrayal.stats.medians import MOST_BLOCKS, median_of_defined, median_weights
 
 VALUES = st.sampled_from([np.nan, np.nan, 0.0, 0.5, 1.0, 3.0, np.inf])
 

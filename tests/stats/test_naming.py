@@ -49,6 +49,10 @@ def test_a_table_that_cannot_measure_says_so():
     assert fair.reason(1) is None
 
 
+def repeated(counts):
+    return repetition(float((counts**2).sum()), counts.sum(0), counts.sum(1))
+
+
 def test_repetition_is_the_share_of_pairs():
     generator = np.random.default_rng(1)
     counts = generator.poisson(1.0, (6, 4)).astype(float)
@@ -59,8 +63,8 @@ def test_repetition_is_the_share_of_pairs():
             if i != j:
                 same[p == q].append(n == m)
     within, between = np.mean(same[True]), np.mean(same[False])
-    assert repetition(counts) == pytest.approx(max((within - between) / (1 - between), 0))
-    assert repetition(np.ones((1, 3))) == 0.0
+    assert repeated(counts) == pytest.approx(max((within - between) / (1 - between), 0))
+    assert repeated(np.ones((1, 3))) == 0.0
 
 
 def test_design_effect_of_equal_prompts():

@@ -6,9 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ttest_1samp
 
-from portrayal.stats import clustered_changes, infer_contrasts, paired_changes, paired_shares
+from portrayal.stats import infer_contrasts
 from portrayal.stats.contrasts import TwoSides
-from portrayal.stats.paired import difference_parts, exchange_test, ratio_parts
+from portrayal.stats.paired import (
+    clustered_changes,
+    difference_parts,
+    exchange_test,
+    paired_changes,
+    paired_shares,
+    ratio_parts,
+)
 from portrayal.types import FloatArray
 
 

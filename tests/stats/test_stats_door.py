@@ -73,7 +73,7 @@ def test_every_public_function_explains_itself(name):
         lambda: stats.shuffle_within([1, 2], [1], np.random.default_rng(0)),
         lambda: stats.permutation_range([1.0], -0.5),
         lambda: stats.benjamini_hochberg([0.5, 1.5]),
-        lambda: stats.median_of_defined(1.0),
+        lambda: stats.medians.median_of_defined(1.0),
     ],
 )
 def test_numbers_that_cannot_be_are_refused(call):

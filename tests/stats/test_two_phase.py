@@ -8,11 +8,13 @@ from hypothesis import strategies as st
 from portrayal.stats import (
     infer_differences,
     infer_shares,
+)
+from portrayal.stats.two_phase import (
+    Labelled,
     infer_two_phase,
     infer_two_phase_contrast,
     two_phase,
 )
-from portrayal.stats.two_phase import Labelled
 from support import matrix
 
 NO_NULL = np.array([np.nan])

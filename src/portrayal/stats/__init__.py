@@ -6,9 +6,6 @@ undefined (never 0, never a warning), and raises ValueError for numbers that can
 """
 
 from portrayal.stats._arguments import divide
-from portrayal.stats.association import (
-    within_lifts,
-)
 from portrayal.stats.blocks import (
     crossed_differences,
     matched_differences,
@@ -19,7 +16,6 @@ from portrayal.stats.clustered import (
     infer_fixed_shares,
     infer_means,
     infer_shares,
-    sums_by,
 )
 from portrayal.stats.contrasts import (
     infer_contrasts,
@@ -27,14 +23,8 @@ from portrayal.stats.contrasts import (
 )
 from portrayal.stats.medians import (
     column_ratios,
-    median_of_defined,
     median_shares,
     median_sides,
-)
-from portrayal.stats.naming import (
-    fair_naming,
-    infer_fair_shares,
-    repetition,
 )
 from portrayal.stats.p_values import (
     altman_bland_p,
@@ -42,11 +32,6 @@ from portrayal.stats.p_values import (
     holm,
     inverted_toward_null,
     z_from_interval,
-)
-from portrayal.stats.paired import (
-    clustered_changes,
-    paired_changes,
-    paired_shares,
 )
 from portrayal.stats.proportions import (
     cohens_d,
@@ -65,20 +50,12 @@ from portrayal.stats.resampling import (
     permutation_range,
     shuffle_within,
 )
-from portrayal.stats.two_phase import (
-    infer_two_phase,
-    infer_two_phase_contrast,
-    two_phase,
-)
-from portrayal.stats.variance import (
-    infer_variance,
-)
+from portrayal.stats.variance import infer_variance
 
 __all__ = [
     "altman_bland_p",
     "benjamini_hochberg",
     "cluster_weights",
-    "clustered_changes",
     "cohens_d",
     "column_ratios",
     "count_differences",
@@ -86,37 +63,26 @@ __all__ = [
     "divide",
     "exact_test",
     "expanded_percentile",
-    "fair_naming",
     "holm",
     "infer_contrasts",
     "infer_differences",
-    "infer_fair_shares",
     "infer_fixed_means",
     "infer_fixed_shares",
     "infer_means",
     "infer_shares",
-    "infer_two_phase",
-    "infer_two_phase_contrast",
     "infer_variance",
     "inverted_toward_null",
     "joint_p",
     "katz_log",
     "matched_differences",
-    "median_of_defined",
     "median_shares",
     "median_sides",
-    "paired_changes",
-    "paired_shares",
     "permutation_range",
     "ratio",
-    "repetition",
     "score_ratio_test",
     "score_test",
     "shuffle_within",
-    "sums_by",
-    "two_phase",
     "upper_of_none",
     "wilson",
-    "within_lifts",
     "z_from_interval",
 ]

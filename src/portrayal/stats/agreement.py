@@ -13,71 +13,10 @@ from portrayal.types import FloatArray
 _ALIKE = 1e-12
 
 
-def cohens_kappa(table: npt.ArrayLike) -> FloatArray:
-    """Cohen's kappa, (p_o - p_e) / (1 - p_e).
+def percent_agreement(counts: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> FloatArray:
+    """Share in 0–1 of pairs of raters that agree, averaged over items with two ratings or more.
 
-    Parameters
-    ----------
-    table
-        Counts of the first rater's category by the second's, shape (..., k, k).
-
-    Returns
-    -------
-    kappa
-        Shape (...); NaN where there is no item, or both raters use one and the same category.
-
-    Raises
-    ------
-    ValueError
-        If a count is negative, or the table is not square.
-
-    References
-    ----------
-    Cohen (1960), A coefficient of agreement for nominal scales.
-
-    Examples
-    --------
-    >>> round(float(cohens_kappa([[20, 5], [10, 15]])), 2)
-    0.4
-    """
-    return beyond_chance(*cohen_parts(table))
-
-
-def fleiss_kappa(counts: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> FloatArray:
-    """Fleiss' kappa of any number of raters, the same number for every item.
-
-    Parameters
-    ----------
-    counts
-        Raters by item and category, shape (n_items, k).
-    weights
-        How often each item counts, shape (..., n_items); once each unless given.
-
-    Returns
-    -------
-    kappa
-        Shape (...); NaN without items, and where every rating is of one category.
-
-    Raises
-    ------
-    ValueError
-        If a count is negative, or items have different numbers of ratings, or fewer than two:
-        Krippendorff's alpha takes such items.
-
-    References
-    ----------
-    Fleiss (1971), Measuring nominal scale agreement among many raters.
-
-    Examples
-    --------
-    >>> round(float(fleiss_kappa([[3, 0], [0, 3], [2, 1]])), 2)
-    0.55
-    """
-    return beyond_chance(*fleiss_parts(counts, weights))
-
-
-def krippendorff_alpha(counts: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> FloatArray:
-    """Krippendorff's alpha for nominal data, 1 - D_o / D_e; ratings may be missing.
+    Of two raters it is the share of items on which they agree.
 
     Parameters
     ----------
@@ -87,33 +26,10 @@ def krippendorff_alpha(counts: npt.ArrayLike, weights: npt.ArrayLike | None = No
     weights
         How often each item counts, shape (..., n_items); once each unless given.
 
-    Returns
-    -------
-    alpha
-        Shape (...); NaN where no item has two ratings, and where all are of one category.
-
     Raises
     ------
     ValueError
         If a count is negative.
-
-    References
-    ----------
-    Krippendorff (2011), Computing Krippendorff's alpha-reliability.
-
-    Examples
-    --------
-    >>> round(float(krippendorff_alpha([[3, 0], [0, 2], [2, 1]])), 2)
-    0.53
-    """
-    return beyond_chance(*krippendorff_parts(counts, weights))
-
-
-def percent_agreement(counts: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> FloatArray:
-    """Share in 0–1 of pairs of raters that agree, averaged over items with two ratings or more.
-
-    Parameters and errors are those of `krippendorff_alpha`; of two raters it is the share of items
-    on which they agree.
     """
     counts, weights = _checked(counts, weights)
     n = counts.sum(-1)
@@ -128,7 +44,7 @@ def specific_agreement(counts: npt.ArrayLike, weights: npt.ArrayLike | None = No
     Of two raters and two answers it is positive and negative agreement, 2a / (2a + b + c), which
     Cicchetti and Feinstein (1990), High agreement but low kappa: II, read beside kappa. Shape
     (..., k), in 0–1; NaN for a category that no one gives. Parameters and errors are those of
-    `krippendorff_alpha`.
+    `percent_agreement`.
     """
     counts, weights = _checked(counts, weights)
     n = counts.sum(-1, keepdims=True)
@@ -149,7 +65,23 @@ def beyond_chance(observed: npt.ArrayLike, chance: npt.ArrayLike) -> FloatArray:
 
 
 def cohen_parts(table: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Observed and chance agreement of two raters, from their table; see `cohens_kappa`."""
+    """Observed and chance agreement of two raters; `beyond_chance` makes Cohen's (1960) kappa.
+
+    Parameters
+    ----------
+    table
+        Counts of the first rater's category by the second's, shape (..., k, k).
+
+    Raises
+    ------
+    ValueError
+        If a count is negative, or the table is not square.
+
+    Examples
+    --------
+    >>> round(float(beyond_chance(*cohen_parts([[20, 5], [10, 15]]))), 2)
+    0.4
+    """
     counts = check_not_negative("table", table)
     if counts.ndim < 2 or counts.shape[-1] != counts.shape[-2]:
         raise ValueError(f"a table of two raters is square; got shape {counts.shape}.")
@@ -161,7 +93,21 @@ def cohen_parts(table: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
 def fleiss_parts(
     counts: npt.ArrayLike, weights: npt.ArrayLike | None = None
 ) -> tuple[FloatArray, FloatArray]:
-    """Observed and chance agreement of many raters; see `fleiss_kappa`."""
+    """Observed and chance agreement of many raters; `beyond_chance` makes Fleiss' (1971) kappa.
+
+    Parameters are those of `percent_agreement`.
+
+    Raises
+    ------
+    ValueError
+        If a count is negative, or items have different numbers of ratings, or fewer than two:
+        Krippendorff's alpha takes such items.
+
+    Examples
+    --------
+    >>> round(float(beyond_chance(*fleiss_parts([[3, 0], [0, 3], [2, 1]]))), 2)
+    0.55
+    """
     counts, weights = _checked(counts, weights)
     n = counts.sum(-1)
     if n.size and (n.min() < 2 or n.max() != n.min()):
@@ -178,7 +124,15 @@ def fleiss_parts(
 def krippendorff_parts(
     counts: npt.ArrayLike, weights: npt.ArrayLike | None = None
 ) -> tuple[FloatArray, FloatArray]:
-    """Observed and chance agreement, 1 - D_o and 1 - D_e; see `krippendorff_alpha`."""
+    """Observed and chance agreement, 1 - D_o and 1 - D_e, of Krippendorff's (2011) nominal alpha.
+
+    `beyond_chance` makes alpha of them. Parameters and errors are those of `percent_agreement`.
+
+    Examples
+    --------
+    >>> round(float(beyond_chance(*krippendorff_parts([[3, 0], [0, 2], [2, 1]]))), 2)
+    0.53
+    """
     counts, weights = _checked(counts, weights)
     n = counts.sum(-1)
     counts = np.where((n >= 2)[:, np.newaxis], counts, 0.0)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from portrayal.stats._arguments import divide, divide_or_zero
+from portrayal.stats._arguments import check_level, divide, divide_or_zero
 from portrayal.stats.design_effect import (
     FLAT,
     ByGroup,
@@ -28,9 +28,6 @@ from portrayal.types import FloatArray, IntArray
 
 Sums = tuple[npt.ArrayLike, npt.ArrayLike]
 """Counts and totals (or sums and numbers of units) per prompt, shape (n_prompts, n_groups) each."""
-
-SHARE = "effective binomial, design effect averaged (mid-p), prompts as clusters"
-MEAN = "t on cluster-robust standard error with Satterthwaite degrees of freedom"
 
 NO_UNITS = "no unit of this group"
 ONE_PROMPT = "one prompt alone says nothing about others"
@@ -296,8 +293,7 @@ def infer_means(
     y, n = signed_pair(total, count)
     mean = divide(y.sum(0), n.sum(0))
     influence = divide(y - mean * n, n.sum(0))
-    clusters = (n > 0).sum(0)
-    return _t_result(mean, influence, [n], clusters, level, null)
+    return infer_influences(mean, influence, (n,), level, null)
 
 
 def infer_differences(
@@ -320,8 +316,7 @@ def infer_differences(
         raise ValueError(f"both means need one shape; got {y.shape} and {z.shape}.")
     means = divide(y.sum(0), n.sum(0)), divide(z.sum(0), m.sum(0))
     influence = divide(y - means[0] * n, n.sum(0)) - divide(z - means[1] * m, m.sum(0))
-    clusters = np.minimum((n > 0).sum(0), (m > 0).sum(0))
-    return _t_result(means[0] - means[1], influence, [n, m], clusters, level, null)
+    return infer_influences(means[0] - means[1], influence, (n, m), level, null)
 
 
 def infer_influences(
@@ -365,7 +360,7 @@ def infer_influences(
     if v.shape != u.shape[1:] or any(sample.shape != u.shape for sample in samples):
         raise ValueError(f"influences need the shape (n_prompts, k) of the totals; got {u.shape}.")
     clusters = np.min([(sample > 0).sum(0) for sample in samples], axis=0)
-    return _t_result(v, u, samples, clusters, level, null)
+    return _t_of(v, *clustered_variance(u, samples), clusters, samples, level, null)
 
 
 def sums_by(code: IntArray, n_codes: int, values: FloatArray) -> FloatArray:
@@ -466,19 +461,6 @@ def agree(
     return np.where(inside & (low > null), null, low), np.where(inside & (high < null), null, high)
 
 
-def _t_result(
-    value: FloatArray,
-    influence: FloatArray,
-    totals: list[FloatArray],
-    clusters: IntArray,
-    level: float,
-    null: npt.ArrayLike,
-) -> Clustered:
-    """Student's t on the clustered standard error; `influence` is (n_prompts, n_groups)."""
-    squared, df = clustered_variance(influence, totals)
-    return _t_of(value, squared, df, clusters, totals, level, null)
-
-
 def _t_of(
     value: FloatArray,
     squared: FloatArray,
@@ -489,8 +471,7 @@ def _t_of(
     null: npt.ArrayLike,
 ) -> Clustered:
     """Student's t on a standard error, whose square is given with its degrees of freedom."""
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"level must be a fraction between 0 and 1, such as 0.95; got {level!r}.")
+    tail = (1.0 - check_level(level)) / 2.0
     with np.errstate(invalid="ignore"):
         error = np.sqrt(squared)
     usable = (clusters > 1) & (error > FLAT * np.maximum(1.0, np.abs(value))) & np.isfinite(error)
@@ -498,7 +479,7 @@ def _t_of(
         np.where(usable, error, np.nan),
         np.where(usable, np.maximum(df, 1e-3), np.nan),
     )
-    half = t_isf((1.0 - level) / 2.0, freedom) * error
+    half = t_isf(tail, freedom) * error
     tested = np.broadcast_to(np.asarray(null, dtype=np.float64), value.shape)
     # The logarithm of a share of 0 less that of another is no number, and neither is its p.
     with np.errstate(invalid="ignore"):

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from portrayal.stats._arguments import crossing, divide
+from portrayal.stats._arguments import check_level, crossing, divide
 from portrayal.types import BoolArray, FloatArray
 
 SMALLEST_EFFECT = 0.25
@@ -267,9 +267,7 @@ def evidence_interval(evidence: Evidence, level: float) -> tuple[FloatArray, Flo
 
     Raises ValueError for a level outside (0, 1).
     """
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"level must be a fraction between 0 and 1, such as 0.95; got {level!r}.")
-    tail = (1.0 - level) / 2.0
+    tail = (1.0 - check_level(level)) / 2.0
     effects, weights = effect_density(evidence)
     units = evidence.size / effects
     # Both bounds in one search: the upper bound is 1 - the lower bound of the complement.

@@ -127,7 +127,7 @@ def fair_naming(bearers: FloatArray, likelihood: FloatArray) -> FairNaming:
     return FairNaming(share, sd, skew, shrink, total / bearers.sum())
 
 
-def repetition(counts: FloatArray) -> float:
+def repetition(squares: float, prompts: FloatArray, names: FloatArray) -> float:
     """Return how much oftener two characters of one prompt share their name than those of two.
 
     Within prompts minus between prompts, over 1 - between, and at least 0: the correlation of the
@@ -135,19 +135,17 @@ def repetition(counts: FloatArray) -> float:
 
     Parameters
     ----------
-    counts
-        Characters by name and prompt, shape (n_names, n_prompts).
+    squares
+        Sum of the squared numbers of characters by name and prompt.
+    prompts, names
+        Characters of each prompt, and of each name.
 
     Examples
     --------
-    >>> repetition(np.array([[3.0, 0.0], [0.0, 3.0]]))
+    >>> counts = np.array([[3.0, 0.0], [0.0, 3.0]])
+    >>> repetition((counts**2).sum(), counts.sum(0), counts.sum(1))
     1.0
     """
-    return repetition_of(float((counts**2).sum()), counts.sum(0), counts.sum(1))
-
-
-def repetition_of(squares: float, prompts: FloatArray, names: FloatArray) -> float:
-    """Return the same from the sum of squared counts, and the totals of prompts and of names."""
     within = float((prompts * (prompts - 1.0)).sum())
     total = float(prompts.sum())
     between = total**2 - float((prompts**2).sum())

@@ -20,7 +20,7 @@ from portrayal.stats.naming import (
     FairShares,
     fair_naming,
     infer_fair_shares,
-    repetition_of,
+    repetition,
 )
 from portrayal.types import FloatArray
 
@@ -143,14 +143,11 @@ def fair_tests(
     shares = None
     if names.naming is not None:
         count, total, squares = sums
-        same = _repetition(*at_hand)
+        counted, name_squares, sizes = at_hand
+        same = repetition(name_squares, sizes, counted[counted > 0])
         shares = infer_fair_shares(count, total, names.naming, same, scope.level, squares)
     naming, borne = _naming_at_hand(tally, at_hand[0]), _borne_mostly(tally, at_hand[0])
     return FairTests(names, naming, tally.n_primary, shares, borne)
-
-
-def _repetition(counted: FloatArray, squares: float, sizes: FloatArray) -> float:
-    return repetition_of(squares, sizes, counted[counted > 0])
 
 
 def ratio_details(tally: Tally, stratum: Stratum, roles: tuple[int, ...]) -> list[dict[str, float]]:
