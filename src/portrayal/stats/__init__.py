@@ -16,6 +16,7 @@ from portrayal.stats.clustered import (
     infer_fixed_shares,
     infer_means,
     infer_shares,
+    sums_by,
 )
 from portrayal.stats.contrasts import (
     infer_contrasts,
@@ -82,6 +83,7 @@ __all__ = [
     "score_ratio_test",
     "score_test",
     "shuffle_within",
+    "sums_by",
     "upper_of_none",
     "wilson",
     "z_from_interval",
