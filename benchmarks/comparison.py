@@ -21,7 +21,7 @@ import numpy as np
 from scipy.special import expit
 
 import portrayal
-from portrayal.comparison import Sums, changes_against
+from portrayal.comparison.sums import Sums, changes_against
 from portrayal.measure import tally_stories
 from portrayal.measure.scope import with_q_values
 from portrayal.measure.stories.outcomes import outcomes

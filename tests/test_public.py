@@ -13,6 +13,7 @@ import pytest
 
 import portrayal
 from portrayal.collect.promptfile import read_prompts
+from portrayal.comparison import Change
 from portrayal.errors import DataError, OptionError
 from portrayal.gating.verdict import Limit, RuleCheck, Verdict
 from portrayal.records import Estimate, Interval, Null, Test
@@ -139,11 +140,9 @@ def test_where_chooses_and_a_slip_of_the_pen_is_an_error() -> None:
 
 
 def _verdict() -> Verdict:
-    check = RuleCheck(
-        *("rule", "m.v1", "ratio", {"domain": HOSTILE}, {"race": "Black"}, "m", "change"),
-        *("ratio", 1.0, 2.0, 2.0, 1.5, 3.0, (0.8, 1.25)),
-        status="fail",
-    )
+    what = ("m.v1", "ratio", {"domain": HOSTILE}, {"race": "Black"}, "ratio", "m", "m")
+    row = Change(*what, 1.0, 2.0, 2.0, 1.5, 3.0)
+    check = RuleCheck("rule", row, (0.8, 1.25), status="fail")
     return Verdict("fail", HOSTILE, None, 0.95, "strict", (check,), (Limit("r", "refused", 1, 0),))
 
 

@@ -8,15 +8,18 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from types import NoneType, UnionType
+from types import GenericAlias, NoneType, UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from portrayal.errors import OptionError
+from portrayal.records import LIKE_THESE, Population
 from portrayal.types import Tabular
 from portrayal.validate import check_count
 
 PANELS = ("Texts", "Asking a model", "Reading", "Statistics", "Output")
 """The panels of a command's help, in order."""
+_COLUMNS = ("FIELD=NAME", "NAME=NAME")
+"""What stands for values that a file may give as a table, too."""
 
 
 def option(
@@ -95,6 +98,14 @@ class Option:
             kind = str
         return cls(name, default, kind=kind, repeated=many, named=is_mapping, **words)
 
+    @property
+    def in_file(self) -> Any:
+        """The type of its value in a file of options."""
+        if self.named:
+            return Mapping[str, Any]
+        kind = GenericAlias(tuple, (self.kind, ...)) if self.repeated else self.kind
+        return kind | Mapping[str, str] if self.metavar in _COLUMNS else kind
+
     def read(self, text: str) -> Any:
         """Return the value that `text` writes, as `--set` takes it.
 
@@ -153,6 +164,65 @@ def check_known(
         hint = f" Did you mean {near[0]!r}?" if near else ""
         names = ", ".join(options if offered is None else offered)
         raise OptionError(f"{whose} has no option {name!r}.{hint} Its options: {names}.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyOptions:
+    """What may be chosen in every study; `portrayal.studies.study.Options` checks it.
+
+    Attributes
+    ----------
+    level, seed, draws, permutations
+        See `portrayal.measure.Scope`.
+    question
+        Claims named beforehand (`portrayal.measure.scope.Question`).
+    population
+        What is stated: of prompts like these, which are then a sample, or of these prompts
+        (`Estimate.fixed`), where that is known.
+    factor
+        Factors whose groups are seen in the texts beside what the study measures: names of those
+        that ship, or TOML files (`portrayal.reference.load_factor`).
+    factor_model
+        The language model that labels texts for factors with a source of the kind "model".
+    locale
+        A locale that ships, or a folder of one's own (`portrayal.reference.locales`), whose words
+        people are read with.
+    hand_labels
+        Label file (`portrayal.raters.read_hand_labels`), by which estimates are corrected.
+    measure
+        Registered measures beside the study's own, such as those of another package.
+    """
+
+    level: float = option(0.95, "Confidence level.", panel="Statistics")
+    seed: int = option(0, "Start of every random stream.", panel="Statistics")
+    question: tuple[str, ...] = option(
+        (),
+        "Claim named beforehand, judged apart: 'subordination race=Latine domain=Labor'; may be "
+        "repeated.",
+        panel="Statistics",
+    )
+    population: Population = option(  # noqa: RUF009
+        LIKE_THESE,
+        "What findings are about: prompts like these, or these very prompts, asked again.",
+        panel="Statistics",
+    )
+    draws: int = option(2000, "Replicates of the cluster bootstrap.", panel="Statistics", rare=True)
+    permutations: int = option(200, "Replicates of the null.", panel="Statistics", rare=True)
+    factor: tuple[str, ...] = option(
+        (), "Factor to measure as well: religion, age, ..., or a TOML file; may be repeated."
+    )
+    factor_model: str | None = option(
+        None, "Model that labels for a factor with a source of the kind model: SERVICE:MODEL."
+    )
+    locale: str | None = option(
+        None, "Language and country of the texts: a name, or a folder of data (docs/locales.md)."
+    )
+    hand_labels: str | None = option(
+        None, "Labels by hand of some texts of this run, by which estimates are corrected."
+    )
+    measure: tuple[str, ...] = option(
+        (), "Registered measure to add to the study's own, such as one of yours; may be repeated."
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -242,7 +312,7 @@ class AskingConfig:
     prompts: Tabular | None = option(  # noqa: RUF009
         None, "Prompt file of your own (TOML, CSV, JSON lines).", panel=_ASKING, metavar="FILE"
     )
-    prompt_options: Mapping[str, Any] = field(default_factory=dict)
+    prompt_options: Mapping[str, Any] = option(dict, "Options of the study's prompts.")
     base_url: str | None = option(
         None, "Address of an OpenAI-compatible server (vLLM, Ollama, …).", panel=_ASKING
     )
@@ -275,15 +345,6 @@ class AskingConfig:
     )
 
 
-def refuse_settings(which: str, settings: Mapping[str, Any], without: str) -> None:
-    """Refuse what is said of a model that is not asked; `which` makes option names of fields."""
-    for name in ("base_url", "parameters", "budget", "price"):
-        if settings.get(name):
-            option_part = ("parameter" if name == "parameters" else name).replace("_", "-")
-            option = which.format(option_part if which.startswith("--") else name)
-            raise OptionError(f"{option} says nothing without {without}.")
-
-
 def llm_settings(
     models: Iterable[str | None],
     settings: Mapping[str, Any],
@@ -311,7 +372,14 @@ def llm_settings(
     """
     asked_models = [model for model in models if model and ":" in model]
     if not asked_models:
-        refuse_settings(which, settings, "--labeler-model, --factor-model or a classifier llm:…")
+        for name in ("base_url", "parameters", "budget", "price"):
+            if settings.get(name):
+                shown = options_of(AskingConfig)[name].shown.replace("_", "-")
+                option = which.format(shown if which.startswith("--") else name)
+                raise OptionError(
+                    f"{option} says nothing without --labeler-model, --factor-model or a "
+                    "classifier llm:…."
+                )
         return {}
     same = ("concurrency", "rpm", "tpm", "timeout", "confirm", "progress")
     shared = {name: first[name] for name in same if name in first}

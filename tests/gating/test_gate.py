@@ -33,9 +33,9 @@ def test_a_change_beyond_what_is_allowed_fails(runs):
     verdict = portrayal.gate(runs / "fewer", runs / "base", policy())
     assert (verdict.outcome, verdict.exit_code) == ("fail", 1)
     (check,) = verdict.checks
-    assert check.high < 0.8
+    assert check.row.high < 0.8
     assert check.p_beyond_all < 0.05
-    assert check.change == pytest.approx(check.value / check.base)
+    assert check.row.change == pytest.approx(check.row.value_b / check.row.value_a)
 
 
 def test_what_is_shown_to_lie_within_passes(runs):
@@ -85,7 +85,7 @@ def test_ranges_need_no_base(runs):
 def test_shares_too_rare_for_a_paired_test_are_bounded(runs):
     refused = Rule("refused", "outcomes", {"outcome": ("refused",)}, allowed_change=0.1)
     (check,) = portrayal.gate(runs / "again", runs / "base", policy(refused)).checks
-    assert (check.status, check.change) == ("pass", 0.0)
+    assert (check.status, check.row.change) == ("pass", 0.0)
     narrow = replace(refused, allowed_change=0.001)
     assert portrayal.gate(runs / "again", runs / "base", policy(narrow)).outcome == "inconclusive"
 
@@ -161,7 +161,7 @@ def test_p_values_are_those_of_the_paired_test(runs):
         if row.measure == "representation.v1" and dict(row.group) == {"gender": "F"}
     ]
     assert check.p_beyond == pytest.approx(row.p)
-    assert (check.low, check.high) == pytest.approx((row.low, row.high))
+    assert (check.row.low, check.row.high) == pytest.approx((row.low, row.high))
 
 
 @settings(max_examples=25, deadline=None)
@@ -171,7 +171,7 @@ def test_a_check_fails_only_where_its_interval_lies_beyond(runs, seed, allowed):
     rng = np.random.default_rng(seed)
     one, two = (run_of(base, rng.binomial(20, share, 10)) for share in (0.4, 0.55))
     (check,) = portrayal.gate(two, one, policy(replace(WOMEN, allowed_change=allowed))).checks
-    beyond = check.low > allowed or check.high < 1 / allowed
+    beyond = check.row.low > allowed or check.row.high < 1 / allowed
     assert (check.status == "fail") == beyond
 
 
@@ -226,19 +226,19 @@ def two(tmp_path_factory):
 def test_models_of_one_run_are_gated_as_sides(two):
     verdict = portrayal.gate(Side(two, "new"), Side(two, "old"), policy())
     assert verdict.outcome == "fail"
-    assert [check.model for check in verdict.checks] == ["old → new"]
+    assert [check.row.model for check in verdict.checks] == ["old → new"]
 
 
 def test_each_model_is_judged_alone_unless_the_rule_says_all(two):
     def models(**where):
         rule = replace(RANGE, where=where, allowed_range=(0.5, 1.0))
-        return {c.model: c.status for c in portrayal.gate(two, None, policy(rule)).checks}
+        return {c.row.model: c.status for c in portrayal.gate(two, None, policy(rule)).checks}
 
     assert models() == {"old": "fail", "new": "pass"}
     assert models(model=("n*",)) == {"new": "pass"}
     assert models(model=("all",)).keys() == {"all"}
     against = portrayal.gate(two, two, policy())
-    assert {check.model for check in against.checks} == {"old", "new"}
+    assert {check.row.model for check in against.checks} == {"old", "new"}
 
 
 def test_what_the_base_has_not_is_inconclusive_or_skipped(runs, tmp_path):
@@ -251,8 +251,8 @@ def test_what_the_base_has_not_is_inconclusive_or_skipped(runs, tmp_path):
         study="laissez-faire", texts=texts, out=tmp_path / "run", report=False, draws=100
     )
     verdict = portrayal.gate(tmp_path / "run", runs / "base", policy())
-    missing = [check for check in verdict.checks if check.reason and "has no such" in check.reason]
-    assert [dict(check.strata)["domain"] for check in missing] == ["Love"]
+    missing = [check for check in verdict.checks if "has no such" in (check.row.undefined or "")]
+    assert [dict(check.row.strata)["domain"] for check in missing] == ["Love"]
     assert verdict.outcome == "inconclusive"
     skipping = policy(replace(WOMEN, untestable="skip"))
     assert portrayal.gate(tmp_path / "run", runs / "base", skipping).outcome == "pass"
@@ -267,9 +267,9 @@ def test_prompts_that_both_runs_ask_can_be_judged_as_they_are(runs):
     assert verdict.outcome == "fail"
     (check,) = verdict.checks
     test = RatioScore(TwoSides(*(np.full((4, 1), x) for x in (20.0, 100.0, 50.0, 100.0))))
-    assert check.high == pytest.approx(test.interval(0.95, these_prompts=True)[1][0], rel=1e-6)
+    assert check.row.high == pytest.approx(test.interval(0.95, these_prompts=True)[1][0], rel=1e-6)
     error = np.sqrt(0.8 / 0.2 / 396 + 1 / 396)  # by hand, of the log ratio alone
-    assert check.high == pytest.approx(0.4 * np.exp(1.959964 * error), rel=0.01)
+    assert check.row.high == pytest.approx(0.4 * np.exp(1.959964 * error), rel=0.01)
     ranged = portrayal.gate(run, None, policy(RANGE, population="these-prompts"))
     assert ranged.outcome == "fail"
     with pytest.raises(OptionError, match="population"):

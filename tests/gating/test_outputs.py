@@ -6,28 +6,31 @@ from dataclasses import replace
 
 import pytest
 
+from portrayal.comparison import Change
 from portrayal.gating import FORMATS, RuleCheck, SampleSize, Verdict
 from portrayal.gating.verdict import EXIT_CODES
 from portrayal.records import THESE
 
 CHECK = RuleCheck(
     rule="a | rule",
-    measure="subordination.v1",
-    statistic="ratio",
-    strata={"domain": "Labor"},
-    group={"gender": "F"},
-    model="old → new",
-    kind="change",
-    scale="ratio",
-    base=1.0,
-    value=2.0,
-    change=2.0,
-    low=1.6,
-    high=math.inf,
+    row=Change(
+        measure="subordination.v1",
+        statistic="ratio",
+        strata={"domain": "Labor"},
+        group={"gender": "F"},
+        model_a="old",
+        model_b="new",
+        scale="ratio",
+        value_a=1.0,
+        value_b=2.0,
+        change=2.0,
+        low=1.6,
+        high=math.inf,
+        n_prompts=20,
+    ),
     allowed=(0.0, 1.5),
     p_beyond=0.001,
     p_within=0.9,
-    n_prompts=20,
     n_texts=200,
     p_beyond_all=0.004,
     status="fail",
@@ -77,7 +80,7 @@ def test_markdown_is_a_table_with_the_verdict_above():
     "name", ["a\x1b[31m\x00", "<img src=x>", "[x](y) @all `|\n| a |", "\ud800"]
 )
 def test_odd_names_stay_names(name):
-    odd = verdict(replace(CHECK, model=name, rule=name), OPEN)
+    odd = verdict(replace(CHECK, row=replace(CHECK.row, model_b=name), rule=name), OPEN)
     said = FORMATS["markdown"](odd)
     rows = [line for line in said.splitlines() if line.startswith("| ")]
     assert len(rows) == 4  # head, rule, and the two checks
@@ -89,6 +92,6 @@ def test_odd_names_stay_names(name):
 def test_json_holds_everything_and_infinities_as_words():
     found = json.loads(FORMATS["json"](verdict(CHECK, OPEN)))
     assert found["exit_code"] == EXIT_CODES["fail"]
-    assert found["checks"][0]["high"] == "inf"
+    assert found["checks"][0]["row"]["high"] == "inf"
     assert found["checks"][1]["needed"]["texts"] == 800
     assert found["needed"]["prompts"] == 80

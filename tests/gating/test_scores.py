@@ -41,7 +41,7 @@ def test_a_verdict_of_scores_has_the_numbers_of_the_comparison():
     verdict = judged(less, base, allowed_change=0.05)
     (row,) = portrayal.compare(base, less, score="accuracy", margin=0.05).rows
     (check,) = verdict.checks
-    assert (check.change, check.low, check.high) == (row.change, row.low, row.high)
+    assert (check.row.change, check.row.low, check.row.high) == (row.change, row.low, row.high)
     assert check.p_within == row.p_equivalent
     assert verdict.notes[0].startswith("A is right in")
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from portrayal.collect.ask.replies import Replies, Reply
-from portrayal.mitigate import MitigatedText, read_agency
+from portrayal.mitigate.mitigation import MitigatedText, read_agency
 from portrayal.records import Prompt
 
 WARM, LEADS = "is warm to all.", "leads the work."

@@ -7,7 +7,7 @@ import pytest
 
 from mitigate.conftest import Classifier, passage
 from portrayal.errors import DataError
-from portrayal.mitigate import read_agency, read_passages, rewrite_prompt
+from portrayal.mitigate.mitigation import read_agency, read_passages, rewrite_prompt
 
 ROWS = [
     {"t": "She leads.", "gender": "F", "race": "Black", "name": "Nia", "job": "x", "prompt": "p"},

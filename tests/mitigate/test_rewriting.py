@@ -6,8 +6,7 @@ import pytest
 
 from mitigate.conftest import LEADS, WARM, Model, crowd, passage, read
 from portrayal.collect.ask.replies import Reply
-from portrayal.mitigate import rewrite
-from portrayal.mitigate.mitigation import ALL_REFUSED, EDITED
+from portrayal.mitigate.mitigation import ALL_REFUSED, EDITED, rewrite
 
 
 def test_all_communal_sentences_are_rewritten(bold: Model) -> None:

@@ -308,7 +308,7 @@ def test_each_stage_is_told_in_one_line(rows, tmp_path):
     [
         ({"colour": 1}, OptionError, "no option 'colour'.*Its options: level"),
         ({"lexel": 1}, OptionError, "Did you mean 'level'"),
-        ({"llm_settings.budget": "1 USD"}, OptionError, "nothing without --labeler-model"),
+        ({"llm_settings": {"budget": "1 USD"}}, OptionError, "nothing without --labeler-model"),
         ({"level": 95}, OptionError, "level must be a fraction"),
         ({"seed": -1}, OptionError, "seed"),
         ({"draws": 5}, OptionError, "draws"),

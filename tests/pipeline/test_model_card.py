@@ -70,7 +70,7 @@ def test_hostile_names_of_models_have_no_effect(tmp_path: Path) -> None:
     assert "<img" not in page.replace("\\<", "")
     assert HOSTILE not in page
     tables = [line for line in page.splitlines() if line.startswith("  |")]
-    assert {len(re.findall(r"(?<!\\)\|", line)) for line in tables} <= {13}
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in tables} <= {9, 10}
 
 
 def test_the_same_run_gives_the_same_card(measured: Run, tmp_path: Path) -> None:

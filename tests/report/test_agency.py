@@ -16,7 +16,7 @@ from portrayal.report.page import render
 from portrayal.report.sentences import sentence_of
 from portrayal.report.view import View
 from portrayal.report.words import group_label
-from portrayal.studies.agency.texts import by_agency
+from portrayal.studies.agency.texts import texts_to_read
 
 ACTS = "They founded a company and won the award."
 CARES = "They lovingly support and care for their friends."
@@ -136,7 +136,7 @@ def test_every_form_of_the_paper_has_a_figure(view):
 
 
 def test_texts_are_shown_from_the_most_agentic_to_the_most_communal(view):
-    readings = by_agency(view)
+    readings = texts_to_read(view)
     assert len(readings.readings) == 16
     pieces = [p for r in readings.readings for p in r.passages[0].pieces if p.shade]
     assert {p.shade for p in pieces} <= {"agentic", "communal"}

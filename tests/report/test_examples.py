@@ -4,7 +4,7 @@ from pathlib import Path
 
 from portrayal.report.passages import LONGEST
 from portrayal.report.view import View
-from portrayal.studies.news.texts import MOST, PER_SERIES, beside_originals
+from portrayal.studies.news.texts import MOST, PER_SERIES, texts_to_read
 
 from .paired_run import PAIRS, PLAIN, write_paired_run
 
@@ -12,7 +12,7 @@ HOW_MANY = 60
 
 
 def shown(tmp_path: Path, **more: object):
-    return beside_originals(View.of(write_paired_run(tmp_path / "run", **more)))  # type: ignore[arg-type]
+    return texts_to_read(View.of(write_paired_run(tmp_path / "run", **more)))  # type: ignore[arg-type]
 
 
 def of(found, title):
@@ -84,11 +84,11 @@ def test_a_long_text_is_cut_at_a_sentence_and_says_so(tmp_path: Path) -> None:
 
 def test_the_choice_is_the_same_each_time(tmp_path: Path) -> None:
     view = View.of(write_paired_run(tmp_path / "run"))
-    assert beside_originals(view) == beside_originals(view)
+    assert texts_to_read(view) == texts_to_read(view)
 
 
 def test_a_run_without_annotations_has_no_texts_to_read(tmp_path: Path) -> None:
     run = write_paired_run(tmp_path / "run")
     for part in run.annotations("group_words.v1").parts():
         part.unlink()
-    assert beside_originals(View.of(run)) is None
+    assert texts_to_read(View.of(run)) is None

@@ -19,7 +19,7 @@ from portrayal.report.first import finding_facts, first_screen
 from portrayal.report.formats import difference
 from portrayal.report.page import render
 from portrayal.report.view import View
-from portrayal.studies.pairs.texts import PER_SERIES, PairText, differing, pairs_of
+from portrayal.studies.pairs.texts import PER_SERIES, PairText, differing, texts_to_read
 from support import vouch_again
 
 from .test_browser import HOSTILE, opened, requests
@@ -134,7 +134,7 @@ def test_figures_are_by_score_and_part(view: View) -> None:
 
 
 def test_pairs_to_read_have_the_differences_that_were_measured(view: View) -> None:
-    readings = pairs_of(view)
+    readings = texts_to_read(view)
     assert readings is not None
     for label in dict.fromkeys(reading.note for reading in readings.readings):
         mine = [r for r in readings.readings if r.note == label]
@@ -161,7 +161,7 @@ def test_a_run_without_texts_has_figures_and_no_pairs_to_read(view: View, tmp_pa
         Run(tmp_path / "run").manifest.open(step)
     vouch_again(Run(tmp_path / "run"))
     bare = View.of(Run(tmp_path / "run"))
-    assert pairs_of(bare) is None
+    assert texts_to_read(bare) is None
     assert len(figures(bare)) == len(figures(view))
 
 
@@ -196,7 +196,7 @@ def test_three_groups_stand_against_the_others(tmp_path: Path) -> None:
     assert "answers for “old”" in first.findings[0].headline
     assert all(not figure.broken for figure in figures(view))
     assert "old − the others" in figures(view)[0].svg
-    assert pairs_of(view) is not None
+    assert texts_to_read(view) is not None
 
 
 def test_a_finding_of_no_named_model_begins_with_a_capital(tmp_path: Path) -> None:

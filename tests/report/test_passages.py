@@ -5,7 +5,7 @@ from collections.abc import Callable
 from portrayal.report.passages import MOST
 from portrayal.report.view import View
 from portrayal.run import Run
-from portrayal.studies.stories.texts import behind_findings
+from portrayal.studies.stories.texts import texts_to_read
 
 from .conftest import estimate
 
@@ -32,7 +32,7 @@ def story(text: str, name: str = "Maria", gender: str = "F", **more: object) -> 
 
 def read(make_run: Maker, *stories: dict[str, object]) -> list[object]:
     view = View.of(make_run([FINDING, NAME], stories=stories))
-    return behind_findings(view).readings
+    return texts_to_read(view).readings
 
 
 def test_stories_of_the_group_in_its_role_are_chosen(make_run: Maker) -> None:
@@ -57,7 +57,7 @@ def test_the_choice_is_the_same_each_time(make_run: Maker) -> None:
     view = View.of(
         make_run([FINDING, NAME], stories=[story(f"{i} John met Maria.") for i in range(50)])
     )
-    assert behind_findings(view) == behind_findings(view)
+    assert texts_to_read(view) == texts_to_read(view)
 
 
 def test_a_long_text_is_cut_around_its_people(make_run: Maker) -> None:

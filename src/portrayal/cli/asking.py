@@ -13,7 +13,7 @@ from rich.console import Console
 
 from portrayal.cli.options import given
 from portrayal.cli.printing import bar
-from portrayal.config import AskingConfig, Option, options_of, refuse_settings
+from portrayal.config import AskingConfig, Option, options_of
 from portrayal.errors import OptionError
 from portrayal.shown import one_line, visible
 
@@ -106,13 +106,6 @@ def asking_of(settings: dict[str, Any]) -> "Asking":
     if not settings.get("model"):
         raise OptionError("say whom to ask: --model SERVICE:MODEL.")
     return Asking(**settings)
-
-
-def settings_beside(settings: dict[str, Any], whose: str, without: str) -> dict[str, Any]:
-    """Return settings without whom to ask; those of a model that is not asked are refused."""
-    if not settings.get("model"):
-        refuse_settings(f"--{whose}-{{}}", settings, without)
-    return {name: value for name, value in settings.items() if name not in ("model", "samples")}
 
 
 def confirm(estimate: "CostEstimate") -> bool:

@@ -13,54 +13,14 @@ import portrayal.cli.printing as show
 import portrayal.registry as registry
 from portrayal.cli.options import ONE_BY_ONE, PANEL, Format, given, record
 from portrayal.cli.studies import prompt_options, split_prompt_options, with_prompts
-from portrayal.config import AuditOptions, Option, options_of
+from portrayal.config import AuditOptions, Option, StudyOptions, options_of
 from portrayal.errors import OptionError
-from portrayal.records import LIKE_THESE, Population
 
-Out = Annotated[
-    Path | None, Parameter(help="Run directory; default runs/STUDY.", group=PANEL["Output"])
-]
-_TEXTS = Parameter(
-    help="CSV, JSON lines, Parquet or Excel file, or a folder of them; Inspect logs.",
-    group=PANEL["Texts"],
-)
-_BY = Parameter(
-    help="Column of groups that are compared, or COLUMN*COLUMN; repeatable.",
-    group=PANEL["Texts"],
-    metavar="COLUMN",
-)
-_SCORE = Parameter(
-    help="Column of numbers, or of yes and no, that is compared as well; repeatable.",
-    group=PANEL["Texts"],
-    metavar="COLUMN",
-)
-_ASKED = Parameter(
-    help="The groups of --by were asked for, though no prompt shows it.",
-    group=PANEL["Texts"],
-    show_default=False,
-)
-_OF_ALL_STUDIES = (
-    Option(
-        "population",
-        LIKE_THESE,
-        "What findings are about: prompts like these, or these very prompts, asked again.",
-        "Statistics",
-        kind=Population,
-    ),
-    Option("level", 0.95, "Confidence level.", "Statistics", kind=float),
-    Option("hand_labels", None, "Labels by hand of some texts of this run.", "Reading"),
-)
-"""Options of every study, said again as a study takes a second to load."""
-_SAMPLE = Parameter(help="Audit the study's sample.", group=PANEL["Texts"], show_default=False)
-_BATCH = Parameter(
-    help="Ask nothing: write the requests to this file, for the batch tool of OpenAI.",
-    group=PANEL["Output"],
-)
-_CONFIG = Parameter(
-    help="Options of a file, such as a run's audit.toml; those given here count over it.",
-    group=PANEL["Output"],
-    metavar="FILE",
-)
+_TEXTS, _OUTPUT = (Parameter(group=PANEL[name]) for name in ("Texts", "Output"))
+_OF_FILES = ("columns", "replace", "workers", "report", "population", "level", "hand_labels")
+"""Options of an audit without a study, whose help does not wait for one to load."""
+_FLAG = Parameter(group=PANEL["Texts"], show_default=False)
+_COLUMN = Parameter(group=PANEL["Texts"], metavar="COLUMN")
 
 
 def collect_of(study: str, file: str = "") -> tuple[Callable[..., None], str]:
@@ -73,11 +33,20 @@ def collect_of(study: str, file: str = "") -> tuple[Callable[..., None], str]:
 
     def collect(
         *,
-        out: Out = None,
-        write_batch: Annotated[Path | None, _BATCH] = None,
+        out: Annotated[Path | None, _OUTPUT] = None,
+        write_batch: Annotated[Path | None, _OUTPUT] = None,
         model_options: Annotated[Any, ONE_BY_ONE] = options,
         format: Format = "table",
     ) -> None:
+        """Ask.
+
+        Parameters
+        ----------
+        out
+            Run directory; default runs/STUDY.
+        write_batch
+            Ask nothing: write the requests to this file, for the batch tool of OpenAI.
+        """
         from portrayal.collect.ask import ask_model, batchfile
         from portrayal.collect.ask.asking import prompts_of
         from portrayal.run import Run
@@ -112,12 +81,17 @@ def collect_of(study: str, file: str = "") -> tuple[Callable[..., None], str]:
     return collect, example
 
 
+def _audit_options() -> dict[str, Option]:
+    """The options of any audit; of workers, the default is one per core."""
+    options = options_of(AuditOptions)
+    return options | {"workers": replace(options["workers"], default=None)}
+
+
 def _options(name: str, study: Any) -> list[Option]:
     """The options of a study's audit; what says nothing for it is left out."""
     study_options = options_of(study.options)
     study_options["seed"] = replace(study_options["seed"], rare=True)
-    audit_options = options_of(AuditOptions)
-    audit_options["workers"] = replace(audit_options["workers"], default=None)  # one per core
+    audit_options = _audit_options()
     # What says nothing for a study is no option of it: its help stays short
     without = [] if study.pair_field else ["pair_by"]
     if study.reference:
@@ -143,23 +117,32 @@ def audit_of(name: str) -> tuple[Callable[..., None], str]:
     def audit(
         *,
         texts: Annotated[Path | None, _TEXTS] = None,
-        sample: Annotated[bool, _SAMPLE] = False,
+        sample: Annotated[bool, _FLAG] = False,
         model_options: Annotated[Any, ONE_BY_ONE] = options,
-        out: Out = None,
-        config: Annotated[Path | None, _CONFIG] = None,
-        format: Annotated[Format, Parameter(group=PANEL["Output"])] = "table",
+        out: Annotated[Path | None, _OUTPUT] = None,
+        config: Annotated[Path | None, _OUTPUT, Parameter(metavar="FILE")] = None,
+        format: Annotated[Format, _OUTPUT] = "table",
     ) -> None:
+        """Audit by a study.
+
+        Parameters
+        ----------
+        texts
+            CSV, JSON lines, Parquet or Excel file, or a folder of them; Inspect logs.
+        sample
+            Audit the study's sample.
+        out
+            Run directory; default runs/STUDY.
+        config
+            Options of a file, such as a run's audit.toml; those given here count over it.
+        """
         from portrayal.pipeline.audit import audit as run_audit
         from portrayal.pipeline.config import AuditConfig, read_options
 
-        json = format == "json"
-        files: dict[str, Any] = {
-            "texts": texts,
-            "reference": getattr(model_options, "reference", None),
-        }
+        json, place = format == "json", out or Path("runs") / registry.called(name)
+        files = {"texts": texts, "reference": getattr(model_options, "reference", None)}
         if sample and any(files.values()):
             raise OptionError("give either --texts and --reference or --sample, not both.")
-        place = out or Path("runs") / registry.called(name)
         chosen_values = {} if config is None else read_options(config, study.options, study.name)
         chosen_values |= given(model_options)
         models = map(chosen_values.get, ("model", "labeler_model", "factor_model"))
@@ -185,12 +168,9 @@ def audit_of(name: str) -> tuple[Callable[..., None], str]:
         if json:
             show.as_json(show.run_facts(run))
 
-    example = f"portrayal audit {name} --texts answers.csv --out runs/mine"
-    if study.reference:
-        example += " --reference articles.csv"
-    if study.pair_field:
-        example += f" --pair-by {study.pair_field}"
-    return audit, example
+    files_of_pairs = " --reference articles.csv" * study.reference
+    files_of_pairs += f" --pair-by {study.pair_field}" if study.pair_field else ""
+    return audit, f"portrayal audit {name} --texts answers.csv --out runs/mine{files_of_pairs}"
 
 
 def audit_file(whole: bool) -> tuple[Callable[..., None], str]:
@@ -202,10 +182,8 @@ def audit_file(whole: bool) -> tuple[Callable[..., None], str]:
         Whether it takes all options of comparisons by --set; loading these takes a second, which
         its help alone does not wait for.
     """
-    audit_options = options_of(AuditOptions)
-    audit_options["workers"] = replace(audit_options["workers"], default=None)  # one per core
-    options = [audit_options[name] for name in ("columns", "replace", "workers")]
-    options += [audit_options["report"], *_OF_ALL_STUDIES]
+    all_options = {**_audit_options(), **options_of(StudyOptions)}
+    options = [all_options[name] for name in _OF_FILES]
     if whole:
         # What the columns say is no option here
         by_columns = {"by", "score", "group", "apart", "source"}
@@ -215,18 +193,31 @@ def audit_file(whole: bool) -> tuple[Callable[..., None], str]:
     file_options = record(options)
 
     def audit(
-        file: Annotated[Path, Parameter(help="A file or folder of texts with columns.")],
+        file: Path,
         /,
         *,
-        by: Annotated[list[str] | None, _BY] = None,
-        score: Annotated[list[str] | None, _SCORE] = None,
-        asked: Annotated[bool, _ASKED] = False,
+        by: Annotated[list[str] | None, _COLUMN] = None,
+        score: Annotated[list[str] | None, _COLUMN] = None,
+        asked: Annotated[bool, _FLAG] = False,
         options: Annotated[Any, ONE_BY_ONE] = file_options,
-        out: Annotated[
-            Path | None, Parameter(help="Run directory; default runs/FILE.", group=PANEL["Output"])
-        ] = None,
-        format: Annotated[Format, Parameter(group=PANEL["Output"])] = "table",
+        out: Annotated[Path | None, _OUTPUT] = None,
+        format: Annotated[Format, _OUTPUT] = "table",
     ) -> None:
+        """Audit a file.
+
+        Parameters
+        ----------
+        file
+            A file or folder of texts with columns.
+        by
+            Column of groups that are compared, or COLUMN*COLUMN; repeatable.
+        score
+            Column of numbers, or of yes and no, that is compared as well; repeatable.
+        asked
+            The groups of --by were asked for, though no prompt shows it.
+        out
+            Run directory; default runs/FILE.
+        """
         from portrayal.pipeline.audit import audit as run_audit
 
         if not file.exists():

@@ -19,12 +19,10 @@ if TYPE_CHECKING:
     from portrayal.raters.people import ScoreRate
     from portrayal.records import Estimate
     from portrayal.run import Run
-    from portrayal.run.estimates import EstimatePlace
 
 ROWS = 20
 """Rows that a table has without --all."""
 _Row = TypeVar("_Row")
-_Place = TypeVar("_Place", bound="EstimatePlace")
 
 Advance = Callable[[int, int], None]
 
@@ -154,7 +152,7 @@ def run_facts(run: "Run") -> dict[str, Any]:
     return {"run": str(run.path), "report": str(run.report_path), **facts}
 
 
-def select(rows: Iterable[_Place], measure: str | None, where: Iterable[str]) -> list[_Place]:
+def select(rows: Iterable[_Row], measure: str | None, where: Iterable[str]) -> list[_Row]:
     """Return the estimates of one measure (or all) that match every KEY=VALUE.
 
     Raises

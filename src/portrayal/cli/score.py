@@ -1,5 +1,6 @@
 """The commands `score people` and `score agency`, and what they print."""
 
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -71,7 +72,8 @@ def people(
     facts: dict[str, Any] = {"labeler": labeler, "n_stories": len(stories)}
     model = model_options.labeler_model or None
     with ask.asking(model_options, format, quiet=model is None) as of_model:
-        settings = ask.settings_beside(of_model, "labeler", "--labeler-model")
+        own = {n: value for n, value in of_model.items() if n not in ("model", "samples")}
+        settings = llm_settings([model], own, {}, "--labeler-{}")
         labelling = labelling_of(labeler, model, model_options.labeler_samples, settings)
         read: list[Any] | None = None
         if labelling is not None and not stories:
@@ -265,17 +267,11 @@ def judge(
             f"nothing says how right the scorer of {label_field} is: give --hand-labels FILE."
         )
     card = judge_card(opened, read_hand_labels(str(path)), label_field, by, level)
-
-    def plain(of: "AgreedShare") -> dict[str, float]:
-        return {name: getattr(of, name) for name in ("value", "low", "high", "n")}
-
-    facts: dict[str, Any] = {"field": label_field}
-    facts |= {"labels": card.note, "agreement": plain(card.agreement)}
+    facts: dict[str, Any] = {"field": label_field, "labels": card.note, "kappa": card.kappa}
+    facts |= {"agreement": card.agreement, "sentences": card.sentences}
     for name in ("recall", "precision"):
         shares_of = getattr(card, name).items()
-        facts[name] = [{"group": g, "part": p} | plain(x) for (g, p), x in shares_of]
-    facts["kappa"] = {part: plain(x) for part, x in card.kappa.items()}
-    facts["sentences"] = card.sentences
+        facts[name] = [{"group": g, "part": p} | asdict(x) for (g, p), x in shares_of]
 
     def shown(of: "AgreedShare") -> str:
         # NaN: too few to have an interval

@@ -12,7 +12,7 @@ from portrayal.reference.labels import FactorLabels, speaking_of
 from portrayal.registry import form_of
 from portrayal.run.pages import SHARES, html_table, number, spread, words_of
 
-Scale = Literal["ratio", "difference"]
+Scale = Literal["ratio", "difference", "value"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Change:
         Where, but for the model, and of whom.
     scale
         "ratio": the change is the second value over the first, and 1 is no change; "difference":
-        the second less the first, and 0 is none.
+        the second less the first, and 0 is none; "value": a gate judges where the second lies.
     model_a, model_b
         Model of each side; "all" where models are pooled.
     value_a, value_b

@@ -12,25 +12,20 @@ from pathlib import Path
 
 import numpy as np
 
-from portrayal.comparison import (
-    POWER,
-    Change,
-    Choices,
+from portrayal.comparison.compare import Choices, changes, study_of
+from portrayal.comparison.matching import (
     Key,
-    ScoreChange,
     Side,
-    Sums,
-    changes,
     check_instruments,
-    compare_scores,
     differing,
     matched,
     model_pairs,
     rows_of,
     side_of,
-    study_of,
-    sums_of,
 )
+from portrayal.comparison.result import Change
+from portrayal.comparison.scores import ScoreChange, compare_scores
+from portrayal.comparison.sums import POWER, Sums, sums_of
 from portrayal.errors import OptionError
 from portrayal.gating.policy import Policy, Rule, fits, read_policy
 from portrayal.gating.ranges import p_of_ends, place
@@ -181,20 +176,23 @@ def _changes(
         index = [index_of(part, model) for part, model in zip((base, side), models, strict=True)]
         rows = [(i, j) for i, j in matched(index[0], index[1]) if rule.reads(side.run.records[j])]
         for (i, j), change in zip(rows, changes((base, side), models, rows, choices), strict=True):
-            blank = _blank(rule, side.run.records[j], change.model)
             sums = sums_of(base.run, [i]), sums_of(side.run, [j])
             # The same sums of every estimate: nothing changed, also where none can be tested.
             same = replace(change, undefined=change.undefined or SAME, p=1.0)
-            yield _judged(rule, policy, same if copies else change, sums, blank)
+            n_texts = side.run.records[j].n_texts
+            yield _judged(rule, policy, same if copies else change, sums, n_texts)
         # What the base lacks has no change to judge, and must not pass in silence.
         for key, row in index[1].items():
-            if key not in index[0] and rule.reads(side.run.records[row]):
-                blank = _blank(rule, side.run.records[row], models[1])
-                yield _untestable(rule, replace(blank, reason=f"{base.name} has no such estimate"))
+            estimate = side.run.records[row]
+            if key not in index[0] and rule.reads(estimate):
+                lacking = replace(
+                    _value_of(estimate, models[1]), undefined=f"{base.name} has no such estimate"
+                )
+                yield _untestable(rule, RuleCheck(rule.name, lacking, n_texts=estimate.n_texts))
 
 
 def _judged(
-    rule: Rule, policy: Policy, change: Change, sums: Sequence[Sums], blank: RuleCheck
+    rule: Rule, policy: Policy, change: Change, sums: Sequence[Sums], n_texts: int
 ) -> RuleCheck:
     """Judge a change, of runs or of scores, from its tests and the sums of base and run."""
     # Which ends of what is allowed can be passed: a change for the better may be of any size.
@@ -222,19 +220,16 @@ def _judged(
         p_values = [test["p_within"] for test in tests]
         if None not in p_values:
             p_beyond, p_within = 1.0, max(p_values)
-    fields = ("scale", "change", "low", "high", "n_prompts")
-    judged = replace(
-        blank,
-        **{name: getattr(change, name) for name in fields},
-        base=change.value_a,
-        value=change.value_b,
-        allowed=(ends[0] if closed[0] else opened[0], ends[1] if closed[1] else opened[1]),
-        p_beyond=p_beyond,
-        p_within=p_within,
-        n_carriers=_carriers(sums[1]),
-        reason=change.undefined if p_beyond is None else None,
+    check = RuleCheck(
+        rule.name,
+        replace(change, undefined=change.undefined if p_beyond is None else None),
+        (ends[0] if closed[0] else opened[0], ends[1] if closed[1] else opened[1]),
+        p_beyond,
+        p_within,
+        _carriers(sums[1]),
+        n_texts,
     )
-    return _untestable(rule, judged)
+    return _untestable(rule, check)
 
 
 def _of_scores(run: Comparable, against: Comparable | None, policy: Policy) -> Verdict:
@@ -256,11 +251,7 @@ def _of_scores(run: Comparable, against: Comparable | None, policy: Policy) -> V
         names, (row,) = (comparison.a, comparison.b), comparison.rows
         assert isinstance(row, ScoreChange)
         notes += comparison.notes
-        blank = RuleCheck(
-            *(rule.name, row.measure, row.statistic, {}, {}, "", "change", row.scale),
-            n_texts=row.n_b,
-        )
-        checks.append(_judged(rule, policy, row, row.sums, blank))
+        checks.append(_judged(rule, policy, row, row.sums, row.n_b))
     decided = decide(checks, policy)
     units = "clusters" if any(rule.cluster for rule in policy.rules) else "samples"
     return Verdict(
@@ -276,18 +267,13 @@ def _carriers(sums: Sums) -> int:
     return int(((sums.cells[0] != 0) | (np.nan_to_num(sums.cells[2]) != 0)).sum())
 
 
-def _blank(rule: Rule, estimate: Estimate, model: str) -> RuleCheck:
-    return RuleCheck(
-        *(rule.name, estimate.measure, estimate.statistic),
-        {name: value for name, value in estimate.strata.items() if name != "model"},
-        estimate.group,
-        model,
-        kind="change" if rule.allowed_range is None else "range",
-        scale="value",
-        value=estimate.value,
+def _value_of(estimate: Estimate, model: str) -> Change:
+    """The value of an estimate, as what is judged."""
+    strata = {name: value for name, value in estimate.strata.items() if name != "model"}
+    return Change(
+        *(estimate.measure, estimate.statistic, strata, estimate.group, "value", model, model),
+        value_b=estimate.value,
         change=estimate.value,
-        allowed=rule.allowed_range or (-math.inf, math.inf),
-        n_texts=estimate.n_texts,
     )
 
 
@@ -300,14 +286,15 @@ def _ranges(rule: Rule, policy: Policy, side: Side, index_of: RowsOf) -> Iterato
             estimate = side.run.records[row]
             if not rule.reads(estimate):
                 continue
-            blank = _blank(rule, estimate, model)
-            reason = side.run.influences.reasons[row]
-            if reason is not None:
-                yield _untestable(rule, replace(blank, reason=reason))
-                continue
-            sums = sums_of(side.run, [row])
-            tested = place(sums, policy.level, ends, policy.population)
-            yield _untestable(rule, replace(blank, n_carriers=_carriers(sums), **tested))
+            value, reason = _value_of(estimate, model), side.run.influences.reasons[row]
+            check = RuleCheck(rule.name, replace(value, undefined=reason), ends)
+            if reason is None:
+                sums = sums_of(side.run, [row])
+                tested = place(sums, policy.level, ends, policy.population)
+                of_value = ("low", "high", "n_prompts", "undefined")
+                value = replace(value, **{name: tested.pop(name) for name in of_value})
+                check = RuleCheck(rule.name, value, n_carriers=_carriers(sums), **tested)
+            yield _untestable(rule, replace(check, n_texts=estimate.n_texts))
 
 
 def _untestable(rule: Rule, check: RuleCheck) -> RuleCheck:
@@ -371,7 +358,7 @@ def decide(checks: Sequence[RuleCheck], policy: Policy) -> list[RuleCheck]:
             check = replace(check, status="fail")
         elif has_test and (within or policy.passes == "no_excess_shown"):
             check = replace(check, status="pass")
-        elif check.n_prompts >= 1:
+        elif check.row.n_prompts >= 1:
             check = replace(check, needed=_needed(check, policy))
         decided.append(check)
     return decided
@@ -399,17 +386,19 @@ def _needed(check: RuleCheck, policy: Policy) -> SampleSize | None:
         factor, assuming = _times_as_many(check, 1.0 - policy.level)
     if not factor <= _FURTHEST:
         return None
-    factor = max(factor, FEW_PROMPTS / check.n_prompts, 1.0)
-    prompts, texts = math.ceil(factor * check.n_prompts), math.ceil(factor * check.n_texts)
-    return None if prompts == check.n_prompts else SampleSize(prompts, texts, assuming)
+    n_prompts = check.row.n_prompts
+    factor = max(factor, FEW_PROMPTS / n_prompts, 1.0)
+    prompts, texts = math.ceil(factor * n_prompts), math.ceil(factor * check.n_texts)
+    return None if prompts == n_prompts else SampleSize(prompts, texts, assuming)
 
 
 def _times_as_many(check: RuleCheck, alpha: float) -> tuple[float, str]:
     """How many times the prompts would decide a check, each asked as often as now; and if what."""
-    if check.low is None or check.high is None or check.change is None:
+    row = check.row
+    if row.low is None or row.high is None or row.change is None:
         return math.inf, ""
-    numbers = [check.low, check.high, check.change, *check.allowed]
-    if check.scale == "ratio":
+    numbers = [row.low, row.high, row.change, *check.allowed]
+    if row.scale == "ratio":
         numbers = [math.log(x) if x > 0 else -math.inf for x in numbers]
     low, high, now, *ends = numbers
     widths = [x for x in (high - now, now - low) if math.isfinite(x)]
@@ -427,7 +416,7 @@ def _times_as_many(check: RuleCheck, alpha: float) -> tuple[float, str]:
     two_sided = all(map(math.isfinite, ends))
     # To lie within, both ends must be shown, and either may be missed.
     unchanged = times(missed / 2.0 if two_sided else missed, min(map(abs, ends)))
-    if check.kind == "change" and unchanged > 1.0:
+    if row.scale != "value" and unchanged > 1.0:
         return unchanged, "that nothing has changed"
     # No base to be equal to, or texts enough for that: the value at hand is the best guess.
     return times(missed, min(abs(end - now) for end in ends)), "that the estimate is right"

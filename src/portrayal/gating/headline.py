@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 from glob import escape
 from pathlib import Path
 
-from portrayal.comparison import POWER, Side, side_of, stated_of
+from portrayal.comparison.compare import stated_of
+from portrayal.comparison.matching import Side, side_of
+from portrayal.comparison.sums import POWER
 from portrayal.errors import OptionError
 from portrayal.gating.policy import refuse_existing
 from portrayal.measure.scope import stated_changes

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.comparison import Sums, measured
+from portrayal.comparison.sums import Sums, measured
 from portrayal.records import LIKE_THESE, THESE, Population
 from portrayal.stats import infer_fixed_shares, infer_shares
 from portrayal.stats.clustered import Clustered, infer_influences
@@ -37,7 +37,7 @@ def place(
     Returns
     -------
     dict
-        Fields of `RuleCheck` from `low` to `reason`.
+        Fields of `Change` (low, high, n_prompts, undefined) and of `RuleCheck`.
     """
     infer, possible = inference(sums, level, fixed=population == THESE)
     # An end that the value cannot pass is no hypothesis, and would only cost the other one power.
@@ -64,7 +64,7 @@ def place(
         "p_beyond": None if reason else p_beyond,
         "p_within": None if reason else p_within,
         "n_prompts": int(test.n_clusters[0]),
-        "reason": reason,
+        "undefined": reason,
     }
 
 

@@ -10,9 +10,10 @@ from functools import partial
 from textwrap import fill
 from typing import Any, Literal
 
+from portrayal.comparison.result import Change
 from portrayal.records import LIKE_THESE, Population, finite
-from portrayal.reference.labels import FactorLabels, group_label, speaking_of, strata_words
-from portrayal.run.pages import html_table, number
+from portrayal.reference.labels import FactorLabels, speaking_of
+from portrayal.run.pages import html_table, number, spread, words_of
 from portrayal.shown import json_text, markdown, markdown_table, one_line, text_table
 
 Outcome = Literal["pass", "fail", "inconclusive", "unreadable"]
@@ -23,6 +24,8 @@ EXIT_CODES: Mapping[Outcome, int] = {"pass": 0, "fail": 1, "inconclusive": 3, "u
 HEADS = ("", "rule", "estimate", "base", "run", "is", "allowed")
 _ORDER = ("fail", "inconclusive", "skipped", "pass")
 _SHOWN = 40
+_NO_FACTS = ("limits", "factors", "units")
+"""Fields of a verdict that are words for people, or have another name in JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +51,13 @@ class RuleCheck:
 
     Attributes
     ----------
-    rule, measure, statistic, strata, group, model
+    rule
         Which.
+    row
+        What is judged, with its interval at the policy's level: the change against the base, or of
+        the run alone its value, on the scale "value"; and why nothing is shown, where nothing is.
     status
         "pass", "fail", "inconclusive" or "skipped".
-    kind, scale
-        "change" against the base, on the scale "ratio" or "difference"; or "range" of the run
-        alone, "value".
-    base, value
-        Values of base and run; None where there is none.
-    change, low, high
-        What is judged, with its interval at the policy's level: the change, or the value.
     allowed
         Its lowest and highest allowed value; infinite where an end is open.
     p_beyond, p_beyond_all
@@ -66,70 +65,54 @@ class RuleCheck:
         of the policy (Holm): it fails where that is below 1 − level.
     p_within
         p-value that it does not lie within: shown within where that is 1 − level or less.
-    n_prompts, n_carriers, n_texts
-        Independent units of both runs; those of the run in which the group occurs; and its texts.
+    n_carriers, n_texts
+        Independent units of the run in which the group occurs; and its texts.
     needed
         How many texts would do; None where that is not known, or nothing is wanting.
-    reason
-        Why nothing is shown; None where something is.
     """
 
     rule: str
-    measure: str
-    statistic: str
-    strata: Mapping[str, str]
-    group: Mapping[str, str]
-    model: str
-    kind: Literal["change", "range"]
-    scale: Literal["ratio", "difference", "value"]
-    base: float | None = None
-    value: float | None = None
-    change: float | None = None
-    low: float | None = None
-    high: float | None = None
+    row: Change
     allowed: tuple[float, float] = (-math.inf, math.inf)
     p_beyond: float | None = None
     p_within: float | None = None
-    n_prompts: int = 0
     n_carriers: int = 0
     n_texts: int = 0
-    reason: str | None = None
     p_beyond_all: float | None = None
     status: Status = "inconclusive"
     needed: SampleSize | None = None
 
     @property
     def label(self) -> str:
-        """Measure, group and place in words."""
-        group = ", ".join(group_label(*item) for item in self.group.items())
-        place = ", ".join(filter(None, (strata_words(self.strata, self.group), self.model)))
-        return " ".join(filter(None, (self.measure, group, place and f"({place})")))
+        """Place, group, measure and model in words."""
+        row = self.row
+        return words_of(row.measure, row.strata, row.group) + (
+            f" ({row.model})" if row.model else ""
+        )
 
     @property
     def title(self) -> str:
         """The rule, and what it reads where its name does not say it."""
-        return self.rule if self.rule == self.label else f"{self.rule}: {self.label}"
+        return self.label if self.label.startswith(self.rule) else f"{self.rule}: {self.label}"
 
     @property
     def found_words(self) -> str:
         """The change (× for ratios) or value, with its interval."""
-        sign = "×" if self.scale == "ratio" else ""
-        if self.change is None:
+        row, sign = self.row, "×" * (self.row.scale == "ratio")
+        if row.change is None:
             return "–"
-        value = f"{sign}{number(self.change, signed=self.scale == 'difference')}"
-        if self.low is None and self.high is None:
-            return value
-        return f"{value} ({number(self.low)} to {number(self.high)})"
+        value = f"{sign}{number(row.change, signed=row.scale == 'difference')}"
+        return value if row.low is None and row.high is None else f"{value} ({spread(row)})"
 
     @property
     def allowed_words(self) -> str:
         """What is allowed ("≤ ×1.2")."""
         low, high = self.allowed
-        sign = "×" if self.scale == "ratio" else ""
+        sign = "×" if self.row.scale == "ratio" else ""
         if low == -math.inf and high == math.inf:
             return "any value"  # no share lies outside 0 to 9
         # No ratio is below 0, so that a low end of 0 is none.
-        floor = 0.0 if self.scale == "ratio" else -math.inf
+        floor = 0.0 if self.row.scale == "ratio" else -math.inf
         if low <= floor:
             return f"≤ {sign}{number(high)}"
         if high == math.inf:
@@ -224,7 +207,8 @@ class Verdict:
         """The checks under `HEADS`, what failed first."""
         return [
             (
-                *(check.status, check.rule, check.label, number(check.base), number(check.value)),
+                *(check.status, check.rule, check.label),
+                *(number(check.row.value_a), number(check.row.value_b)),
                 *(check.found_words, check.allowed_words),
             )
             for check in self.sorted
@@ -265,20 +249,9 @@ class Verdict:
     @property
     def facts(self) -> dict[str, Any]:
         """Everything as records and plain values for JSON."""
-        return {
-            "outcome": self.outcome,
-            "exit_code": self.exit_code,
-            "summary": self.summary,
-            "run": self.run,
-            "against": self.against,
-            "level": self.level,
-            "passes": self.passes,
-            "population": self.population,
-            "needed": self.needed,
-            "unreadable": self.limits,
-            "checks": self.checks,
-            "notes": self.notes,
-        }
+        facts = {"exit_code": self.exit_code, "summary": self.summary, "needed": self.needed}
+        facts |= {name: x for name, x in vars(self).items() if name not in _NO_FACTS}
+        return facts | {"unreadable": self.limits}
 
 
 WIDTH = 80
@@ -326,11 +299,11 @@ def _notes(verdict: Verdict) -> list[str]:
     notes = [*verdict.notes, *(f"{limit}." for limit in verdict.limits)]
     texts, prompts, side = verdict.units
     for check in verdict.sorted:
-        n, parts = check.needed, [check.reason] if check.reason else []
+        n, parts = check.needed, [check.row.undefined] if check.row.undefined else []
         if n is not None:
             parts.append(
                 f"about {n.texts:,} {texts} ({n.prompts:,} {prompts}) of each {side} would do, "
-                f"assuming {n.assuming}; now {check.n_texts:,} ({check.n_prompts:,})"
+                f"assuming {n.assuming}; now {check.n_texts:,} ({check.row.n_prompts:,})"
             )
         if check.status == "inconclusive" and parts:
             notes.append(f"{check.title}: {'; '.join(parts)}.")

@@ -5,28 +5,6 @@ one by one. Whatever fails leaves its text as it was and is counted. What a miti
 what `portrayal compare` says of two audits.
 """
 
-from portrayal.mitigate.edits import REASONS, Edit, Edited, apply_edits, read_edits
-from portrayal.mitigate.mitigation import (
-    MitigatedText,
-    Mitigation,
-    mitigate_agency,
-    read_agency,
-    read_passages,
-    rewrite,
-    rewrite_prompt,
-)
+from portrayal.mitigate.mitigation import Mitigation, mitigate_agency
 
-__all__ = [
-    "REASONS",
-    "Edit",
-    "Edited",
-    "MitigatedText",
-    "Mitigation",
-    "apply_edits",
-    "mitigate_agency",
-    "read_agency",
-    "read_edits",
-    "read_passages",
-    "rewrite",
-    "rewrite_prompt",
-]
+__all__ = ["Mitigation", "mitigate_agency"]

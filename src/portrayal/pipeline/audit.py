@@ -235,7 +235,6 @@ def _recognised(
     if isinstance(texts, str) and texts in registry.names("studies"):
         raise OptionError(f"{texts} is a study, no file: audit(texts, study={texts!r}).")
     named = parse_columns(columns)
-    named = parse_columns(columns)
     if isinstance(texts, (str, Path)) and is_asked(texts):
         source = asked_source(texts)
         named = {name: name for name in ("text", "prompt", "model")} | named

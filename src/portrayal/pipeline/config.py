@@ -4,21 +4,20 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field, make_dataclass
 from pathlib import Path
-from types import GenericAlias
-from typing import Any, get_type_hints
+from typing import Any
 
 from portrayal.collect.ask.asking import Asking
 from portrayal.config import (
     AskingConfig,
     AuditOptions,
-    Option,
     check_known,
     llm_settings,
+    options_of,
 )
 from portrayal.errors import OptionError
 from portrayal.reference.datafile import read_datafile
 
-OF_THE_MOMENT = ("executor", "workers", "replace")
+OF_THE_MOMENT = ("executor", "workers", "replace", "shard_rows")
 """What no file says: it is of the machine and the moment, and no number depends on it."""
 RESULTS = (
     "portrayal annotators source reference models measures factors labeler group_labels questions"
@@ -62,7 +61,7 @@ class AuditConfig(AuditOptions):
         Parameters
         ----------
         options_given
-            Option → value. A part of a mapping may stand alone: "llm_settings.budget".
+            Option → value.
         study
             The study's own record of options.
         whose
@@ -89,18 +88,15 @@ class AuditConfig(AuditOptions):
         default = {option.name: option.default for option in dataclasses.fields(study)}
         table_of = {f.name: name for name, of in tables.items() for f in dataclasses.fields(of)}
         records: dict[str, dict[str, Any]] = {name: {} for name in tables}
-        for key, value in options_given.items():
-            name, _, part = key.partition(".")
+        for name, value in options_given.items():
             check_known(name, table_of, whose, default)
             into = records[table_of[name]]
             if hasattr(value, "__arrow_c_stream__") and name != "prompts":
                 raise OptionError(
                     f"{name} takes the path of a file; got a table. Write it to a file."
                 )
-            if part:
-                into[name] = {**into.get(name, {}), part: value}
             # By type as well: 1 equals True and 1.0, which mean other things
-            elif value is not None and (
+            if value is not None and (
                 type(value) is not type(default.get(name)) or value != default[name]
             ):
                 into[name] = value
@@ -171,31 +167,18 @@ def read_options(path: str | Path, study: type, whose: str) -> dict[str, Any]:
         When a key is unknown or of a wrong type, or it is of another study; with file and line.
     """
 
-    def schema(kind: type, inner: type | None = None) -> type:
-        """A record of the keys of a table; all may be left out."""
-        keys: list[tuple[str, Any, Any]] = []
-        hints = get_type_hints(kind)
-        for config_field in dataclasses.fields(kind):
-            declared = Option.of(
-                config_field.name,
-                hints[config_field.name],
-                None,
-                {"help": config_field.name, **config_field.metadata},
-            )
-            hint: Any = (
-                GenericAlias(tuple, (declared.kind, ...)) if declared.repeated else declared.kind
-            )
-            if declared.named or config_field.name == "prompt_options":
-                hint = inner or Mapping[str, Any]
-            elif declared.metavar in ("FIELD=NAME", "NAME=NAME"):
-                hint = hint | Mapping[str, str]
-            if config_field.name not in OF_THE_MOMENT:
-                # None, not the default: what the file leaves out must not count as said
-                keys.append((config_field.name, hint, None))
-        return make_dataclass(kind.__name__, keys)
+    def schema(record: type, **tables: type) -> type:
+        """A record of the keys of a table, some of which hold `tables`; all may be left out."""
+        # None, not the default: what the file leaves out must not count as said
+        keys = [
+            (option.name, tables.get(option.name, option.in_file), None)
+            for option in options_of(record).values()
+        ]
+        return make_dataclass(record.__name__, [key for key in keys if key[0] not in OF_THE_MOMENT])
 
     asking = schema(AskingConfig)
-    kinds = {"audit": schema(AuditOptions, asking), "asking": asking, "options": schema(study)}
+    audit = schema(AuditOptions, llm_settings=asking)
+    kinds = {"audit": audit, "asking": asking, "options": schema(study)}
     file = read_datafile(path)
     if file.table.get("study", whose) != whose:
         raise file.wrong(("study",), f"expected {whose!r}; got {file.table['study']!r}.")

@@ -4,8 +4,9 @@ Every answer names the file of the run that says it and the ids of the estimates
 manifest of the run vouches for both. The same run gives the same card.
 """
 
+import math
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
 
@@ -15,22 +16,13 @@ import portrayal.report.formats as fmt
 from portrayal.collect.texts import said_left_out
 from portrayal.errors import RunError
 from portrayal.records import Estimate
-from portrayal.registry import described, form_of
-from portrayal.report.about import readable
+from portrayal.report.about import methods, multiplicity, readable, reading_error
 from portrayal.report.first import first_screen
 from portrayal.report.study import report_of
-from portrayal.report.view import (
-    CANNOT,
-    SOME,
-    STRONG,
-    UNCLEAR,
-    View,
-    place_words,
-    q_of,
-    strength_of,
-)
-from portrayal.report.words import group_label, values_of
+from portrayal.report.view import CANNOT, SOME, STRONG, UNCLEAR, View, q_of, strength_of
+from portrayal.report.words import values_of
 from portrayal.run import Run, write_atomically
+from portrayal.run.estimates import shown_cells
 from portrayal.run.manifest import MISSING, Problem
 from portrayal.shown import counted, markdown, markdown_table
 
@@ -39,6 +31,7 @@ __all__ = ["verify_run", "write_model_card"]
 NOT_MEASURED = "not measured by this audit"
 MOST = 12
 """Estimates that one answer lists; the run has all."""
+BY_HAND = "Its errors on these texts were measured by hand labels."
 NOTES = (
     "The audit read what the models wrote. It says nothing of how they were made.",
     "This card sets no threshold: no value here passes or fails. “Strong” and “some evidence” say "
@@ -46,12 +39,10 @@ NOTES = (
     f"What says “{NOT_MEASURED}” is for whoever knows the answer to fill.",
     "Race shares describe the populations that bear names, never a person.",
 )
-HEADS = (
-    *("id", "measure", "model", "where", "who", "value", "interval", "by chance", "q", "units"),
-    *("prompts", "how sure"),
-)
-Said = tuple[str, str, Sequence[Estimate]]
-"""What a run says, the file that says it, and the estimates that it rests on."""
+OF_SETTINGS = ("study", "readers", "metrics")
+"""Lists whose statements rest on what was asked, in `audit.toml`; others on the estimates."""
+Statement = tuple[str, Sequence[Estimate]]
+"""What a run says, and the estimates that it rests on."""
 
 
 def verify_run(run: Run) -> list[Problem]:
@@ -109,7 +100,7 @@ def write_model_card(run: Run, out: str | Path | None = None) -> Path:
 
 
 def _lines(view: View) -> Iterator[str]:
-    facts = _facts(view)
+    facts, lists = _facts(view), _lists(view)
     yield "# Model card"
     yield "\nFollows Mitchell et al. 2019, “Model Cards for Model Reporting”, Section 4"
     yield "(<https://doi.org/10.1145/3287560.3287596>).\n"
@@ -119,12 +110,17 @@ def _lines(view: View) -> Iterator[str]:
     for section in tomllib.loads(form)["section"]:
         yield f"\n## {section['title']}\n\n*{section['asks']}*\n"
         yield from (f"- {answer.format_map(facts)}" for answer in section.get("answers", ()))
-        statements = [line for name in section.get("lists", ()) for line in LISTS[name](view)]
-        for text, source, estimates in statements:
-            yield f"- {markdown(text)} [{markdown(source)}]"
+        statements = [(name, *said) for name in section.get("lists", ()) for said in lists[name]]
+        for name, text, estimates in statements:
+            source = "audit.toml" if name in OF_SETTINGS else "estimates.parquet"
+            yield f"- {markdown(text)} [{source}]"
             if estimates:
-                rows = [_row(view, e) for e in estimates]
-                yield f"\n{markdown_table(HEADS, rows, indent='  ')}\n"
+                heads, cells, _ = shown_cells(estimates)
+                rows = [
+                    (e.id, *row, strength_of(view, e))
+                    for e, row in zip(estimates, cells, strict=True)
+                ]
+                yield f"\n{markdown_table(('id', *heads, 'how sure'), rows, indent='  ')}\n"
         blank = section.get("blank", "")
         if blank or not (statements or "answers" in section):
             yield f"\n**{NOT_MEASURED}**" + (f": {blank}" if blank else "")
@@ -157,112 +153,59 @@ def _facts(view: View) -> dict[str, str]:
     return {name: markdown(text) for name, text in facts.items()}
 
 
-def _row(view: View, e: Estimate) -> tuple[object, ...]:
-    form = form_of(e)
-    value = fmt.number(e.value, form) if e.value is not None else e.undefined or ""
-    return (
-        *(e.id, e.measure, view.called(e.strata.get("model", "")), place_words(e)),
-        *(group_label(e.group), value, fmt.interval(e.interval, form), fmt.interval(e.null, form)),
-        *(fmt.probability(q_of(e)), f"{e.n_units:,.0f}", e.n_clusters, strength_of(view, e)),
-    )
-
-
 def _judged(view: View) -> list[Estimate]:
     """What the report may state of the main models, the surest first."""
     tested = [e for e in view.only_main(view.estimates) if e.tests]
     # What the report may state; all that is tested where it may state nothing
     rows = [e for e in tested if e.tests[0].audit_q is not None] or tested
     order = (STRONG, SOME, UNCLEAR, CANNOT)
-    q = {id(e): q_of(e) for e in rows}
-    last = float("inf")
     # A q of 0 or none goes last: neither says how sure it is
-    return sorted(rows, key=lambda e: (order.index(strength_of(view, e)), q[id(e)] or last))
+    return sorted(rows, key=lambda e: (order.index(strength_of(view, e)), q_of(e) or math.inf))
 
 
-def _study(view: View) -> Iterator[Said]:
-    if (study := view.study) is not None:
-        sentence = f"Study {study.name}: {study.question} After {study.paper.rstrip('.')}."
-        yield sentence, "audit.toml", ()
-
-
-def _readers(view: View) -> Iterator[Said]:
-    """With which annotators texts were read, and how right they are."""
-    for name in view.settings.get("annotators", ()):
-        if (component := described(name, "annotators")) is not None:
-            accuracy = getattr(component, "accuracy", "")
-            right = f" How right it is: {accuracy}" if accuracy else ""
-            yield f"{name}: {component.summary}{right}", "audit.toml", ()
-    if "hand_labels" in view.options:
-        yield "Its errors on these texts were measured by hand labels.", "audit.toml", ()
-
-
-def _groups(view: View) -> Iterator[Said]:
-    for name, group_values in values_of(e.group for e in _judged(view)).items():
-        sentence = f"Groups by {name.replace('_', ' ')}: {fmt.listed(group_values, 20)}."
-        yield sentence, "estimates.parquet", ()
-
-
-def _metrics(view: View) -> Iterator[Said]:
-    for name in dict.fromkeys(e.measure for e in _judged(view)):
-        if (component := described(name)) is not None:
-            definition = f"{name}: {component.summary} Definition: {component.equation}."
-            yield f"{definition} After {component.source}.", "audit.toml", ()
-
-
-def _uncertainty(view: View) -> Iterator[Said]:
-    judged = _judged(view)
-    methods = list(dict.fromkeys(e.interval.method for e in judged if e.interval is not None))
-    if methods:
-        words = report_of(view).wording.resampling
-        sentence = f"Intervals at {fmt.level(view.level)}: {fmt.listed(methods[:4])}. {words}"
-        yield sentence, "estimates.parquet", ()
-        tests = list(dict.fromkeys(e.tests[0].method for e in judged))
-        sentence = f"Tests: {fmt.listed(tests[:4])}; q by Benjamini and Hochberg among all that"
-        yield f"{sentence} the report may state.", "estimates.parquet", ()
-
-
-def _results(view: View, *, several: bool) -> Iterator[Said]:
-    rows = [e for e in _judged(view) if (len(e.group) > 1) == several]
-    valued = [e for e in rows if e.value is not None]
-    if valued:
-        attributes = "several attributes together" if several else "one attribute"
-        sentence = f"{fmt.plural(len(valued), 'estimate')} of groups by {attributes}"
-        if len(valued) < len(rows):
-            sentence += f", and {len(rows) - len(valued):,} more that are undefined"
-        if len(valued) > MOST:
-            sentence += (
-                f"; the {MOST} that say most are listed, and `portrayal list estimates` has all"
-            )
-        yield f"{sentence}.", "estimates.parquet", valued[:MOST]
-
-
-def _findings(view: View) -> Iterator[Said]:
+def _lists(view: View) -> dict[str, list[Statement]]:
+    """What a section of the form lists, by its name there, in the sentences of the report."""
+    judged, wording, study = _judged(view), report_of(view).wording, view.study
+    groups = values_of(e.group for e in judged)
+    sections = [section for section in methods(view) if section["rows"]]
+    lines: dict[str, list[str]] = {
+        "study": [f"Study {study.name}: {study.question} After {study.paper}"] if study else [],
+        "readers": [*reading_error(view), *([BY_HAND] if "hand_labels" in view.options else [])],
+        "groups": [
+            f"Groups by {name.replace('_', ' ')}: {fmt.listed(values, 20)}."
+            for name, values in groups.items()
+        ],
+        "metrics": [
+            f"{section['name']}: {section['summary']} "
+            + " ".join(f"{label}: {words}" for label, words in section["rows"])
+            for section in sections
+        ],
+        "uncertainty": [
+            f"Intervals at {fmt.level(view.level)}. {wording.resampling} {multiplicity(view)}"
+        ],
+        "limits": [*first_screen(view).cannot, *filter(None, [wording.groups])],
+    }
+    lists: dict[str, list[Statement]] = {n: [(text, ()) for text in v] for n, v in lines.items()}
     first = first_screen(view)
-    if first.none:
-        # Nothing found is a result too: shown with what came nearest
-        near = [candidate.estimate for candidate in first.lead.candidates[:1]]
-        yield first.none, "estimates.parquet", near
+    # Nothing found is a result too: shown with what came nearest
+    near = [candidate.estimate for candidate in first.lead.candidates[:1]]
+    lists["findings"] = [(first.none, near)] if first.none else []
     for finding in first.findings:
         sentence = f"{finding.headline} ({'; '.join((finding.sure, *finding.facts))})."
-        yield sentence, "estimates.parquet", finding.estimates
+        lists["findings"].append((sentence, finding.estimates))
+    for name, several in (("unitary", False), ("intersections", True)):
+        lists[name] = _results([e for e in judged if (len(e.group) > 1) == several])
+    return lists
 
 
-def _limits(view: View) -> Iterator[Said]:
-    for line in first_screen(view).cannot:
-        yield line, "estimates.parquet", ()
-    if groups := report_of(view).wording.groups:
-        yield groups, "audit.toml", ()
-
-
-LISTS: Mapping[str, Callable[[View], Iterator[Said]]] = {
-    "groups": _groups,
-    "metrics": _metrics,
-    "uncertainty": _uncertainty,
-    "study": _study,
-    "readers": _readers,
-    "unitary": lambda view: _results(view, several=False),
-    "intersections": lambda view: _results(view, several=True),
-    "findings": _findings,
-    "limits": _limits,
-}
-"""What a section of the form lists, by its name there."""
+def _results(rows: Sequence[Estimate]) -> list[Statement]:
+    """The estimates of groups that say most, and how many there are."""
+    valued = [e for e in rows if e.value is not None]
+    if not valued:
+        return []
+    sentence = f"{fmt.plural(len(valued), 'estimate')} of groups"
+    if len(valued) < len(rows):
+        sentence += f", and {len(rows) - len(valued):,} more that are undefined"
+    if len(valued) > MOST:
+        sentence += f"; the {MOST} that say most are listed, and `portrayal list estimates` has all"
+    return [(f"{sentence}.", valued[:MOST])]

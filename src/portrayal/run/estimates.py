@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Protocol, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 import pyarrow as pa
 
@@ -234,23 +234,8 @@ def _pairs(labels: Mapping[str, str]) -> str | None:
     return ", ".join(f"{name}={value}" for name, value in labels.items()) or None
 
 
-class EstimatePlace(Protocol):
-    """What is of a measure, a place and a group: an estimate, or its change."""
-
-    @property
-    def measure(self) -> str:
-        """Registered name with its version."""
-
-    @property
-    def strata(self) -> Mapping[str, str]:
-        """Where."""
-
-    @property
-    def group(self) -> Mapping[str, str]:
-        """Of whom."""
-
-
-_Row = TypeVar("_Row", bound=EstimatePlace)
+_Row = TypeVar("_Row", bound=Any)
+"""An estimate, or the change of one: what has a measure, strata and a group."""
 
 
 def choose(rows: Iterable[_Row], measure: str | None, labels: Mapping[str, str]) -> list[_Row]:

@@ -4,7 +4,9 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import partial
+from importlib import import_module
 from importlib.resources import files
+from importlib.util import find_spec
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -12,12 +14,12 @@ from typing import TYPE_CHECKING, Any, get_args
 import portrayal.registry as registry
 from portrayal.annotate import Annotation
 from portrayal.collect.fields import TextFields
-from portrayal.config import option
+from portrayal.config import StudyOptions
 from portrayal.errors import OptionError
 from portrayal.measure import Scope, Tables
 from portrayal.measure.scope import Question
 from portrayal.raters import HandTable, read_hand_labels
-from portrayal.records import LIKE_THESE, Population, Prompt
+from portrayal.records import Population, Prompt
 from portrayal.reference.factors import load_factor
 from portrayal.reference.locales import load_locale
 from portrayal.run.directory import Run
@@ -30,70 +32,17 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class Options(StudyOptions):
     """What a user may choose in every study; a study adds its own in a subclass.
 
     Each option reruns only the stages that depend on it. Fields are numbers, strings, truth values,
     None, or tuples of strings, so that a run can keep them and the command line can offer them.
-
-    Attributes
-    ----------
-    level, seed, draws, permutations
-        See `portrayal.measure.Scope`.
-    question
-        Claims named beforehand (`portrayal.measure.scope.Question`).
-    population
-        What is stated: of prompts like these, which are then a sample, or of these prompts
-        (`Estimate.fixed`), where that is known.
-    factor
-        Factors whose groups are seen in the texts beside what the study measures: names of those
-        that ship, or TOML files (`portrayal.reference.load_factor`).
-    factor_model
-        The language model that labels texts for factors with a source of the kind "model".
-    locale
-        A locale that ships, or a folder of one's own (`portrayal.reference.locales`), whose words
-        people are read with.
-    hand_labels
-        Label file (`portrayal.raters.read_hand_labels`), by which estimates are corrected.
-    measure
-        Registered measures beside the study's own, such as those of another package.
 
     Raises
     ------
     OptionError, UnknownNameError, DataError
         Where an option cannot be used; before any text is read.
     """
-
-    level: float = option(0.95, "Confidence level.", panel="Statistics")
-    seed: int = option(0, "Start of every random stream.", panel="Statistics")
-    question: tuple[str, ...] = option(
-        (),
-        "Claim named beforehand, judged apart: 'subordination race=Latine domain=Labor'; may be "
-        "repeated.",
-        panel="Statistics",
-    )
-    population: Population = option(  # noqa: RUF009
-        LIKE_THESE,
-        "What findings are about: prompts like these, or these very prompts, asked again.",
-        panel="Statistics",
-    )
-    draws: int = option(2000, "Replicates of the cluster bootstrap.", panel="Statistics", rare=True)
-    permutations: int = option(200, "Replicates of the null.", panel="Statistics", rare=True)
-    factor: tuple[str, ...] = option(
-        (), "Factor to measure as well: religion, age, ..., or a TOML file; may be repeated."
-    )
-    factor_model: str | None = option(
-        None, "Model that labels for a factor with a source of the kind model: SERVICE:MODEL."
-    )
-    locale: str | None = option(
-        None, "Language and country of the texts: a name, or a folder of data (docs/locales.md)."
-    )
-    hand_labels: str | None = option(
-        None, "Labels by hand of some texts of this run, by which estimates are corrected."
-    )
-    measure: tuple[str, ...] = option(
-        (), "Registered measure to add to the study's own, such as one of yours; may be repeated."
-    )
 
     def __post_init__(self) -> None:
         """Refuse options that cannot be used, before any text is read."""
@@ -304,7 +253,7 @@ class Study:
 
 
 def said_of(package: str) -> dict[str, Any]:
-    """Return what a study's folder says of it: title, paper, question, measures, sample, checks."""
+    """Return what a study's folder says of it, as `Study` takes it: title, measures, checks, …."""
     folder = Path(str(files(package)))
     about = tomllib.loads((folder / "about.toml").read_text(encoding="utf-8"))
     texts = {"texts": folder / "sample.jsonl", "reference": folder / "sample_originals.jsonl"}
@@ -312,5 +261,15 @@ def said_of(package: str) -> dict[str, Any]:
         "measures": tuple(about["measures"]),
         "sample": lambda: {name: path for name, path in texts.items() if path.is_file()},
         "reproduce": partial(run_checks, package),
+        "report": partial(study_report, package),
         "card": "card.md",
     }
+
+
+def study_report(package: str) -> "StudyReport":
+    """Return what a study's folder adds to a report: its `report.toml`, and texts to read."""
+    # Imported when a page is written: an audit without one never loads its figures
+    from portrayal.report.study import StudyReport
+
+    texts = import_module(f"{package}.texts") if find_spec(f"{package}.texts") else None
+    return StudyReport.read(package, texts=texts and texts.texts_to_read)

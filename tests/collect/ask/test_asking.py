@@ -87,7 +87,7 @@ def test_a_record_says_what_was_given_and_what_was_set():
 def test_the_options_of_a_model_that_is_not_asked_say_nothing():
     budget = {"base_url": "http://x", "budget": "1 tokens"}
     with pytest.raises(OptionError, match="--labeler-base-url says nothing without --labeler-mod"):
-        cli_asking.settings_beside(budget, "labeler", "--labeler-model")
+        llm_settings([None], budget, {}, "--labeler-{}")
     first = {"rpm": 2.0, "budget": "9 USD", "base_url": "http://y"}
     made = llm_settings(["llm:server:m"], {"budget": "1 tokens"}, first)
     assert made == {"rpm": 2.0, "base_url": "http://y", "budget": "1 tokens"}

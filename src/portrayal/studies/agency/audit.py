@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -39,9 +39,6 @@ from portrayal.run.reading import read_prompts
 from portrayal.studies.study import Options, PromptMaker, Study, said_of
 from portrayal.types import Say
 from portrayal.validate import check_count
-
-if TYPE_CHECKING:
-    from portrayal.report.study import StudyReport
 
 ORIGINAL, FAIRNESS = "original", "fairness instruction"
 
@@ -345,13 +342,6 @@ def _plain(text: str) -> str:
     return unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
 
 
-def _report() -> "StudyReport":
-    from portrayal.report.study import StudyReport
-    from portrayal.studies.agency.texts import by_agency
-
-    return StudyReport.read(__package__, texts=by_agency)
-
-
 STUDY = Study(
     name="agency",
     **said_of(__package__),
@@ -362,5 +352,4 @@ STUDY = Study(
     tables=tables,
     fit=say_left_out,
     stated={"stratum": ALL},
-    report=_report,
 )

@@ -14,7 +14,7 @@ PER_GROUP, MOST = 4, 24
 """Texts of one group at most; texts in all."""
 
 
-def by_agency(view: View) -> Readings | None:
+def texts_to_read(view: View) -> Readings | None:
     """Return texts to read; None where the run has none."""
     masked = view.options.get("masked", True)
     order = ("masked", "unmasked") if masked else ("unmasked", "masked")

@@ -9,7 +9,7 @@ from importlib.resources import files
 from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -43,9 +43,6 @@ from portrayal.run import Run
 from portrayal.studies.study import Options, PromptMaker, Study, said_of
 from portrayal.types import Say
 from portrayal.validate import check_choice
-
-if TYPE_CHECKING:
-    from portrayal.report.study import StudyReport
 
 UNBIASED, BIASED = "unbiased", "biased"
 FORMS = (UNBIASED, BIASED)
@@ -363,13 +360,6 @@ def _instruments(run: Run, options: NewsOptions) -> dict[str, str]:
     return instruments | reasons
 
 
-def _report() -> "StudyReport":
-    from portrayal.report.study import StudyReport
-    from portrayal.studies.news.texts import beside_originals
-
-    return StudyReport.read(__package__, texts=beside_originals)
-
-
 STUDY = Study(
     name="news",
     **said_of(__package__),
@@ -381,5 +371,4 @@ STUDY = Study(
     pair_field="pair",
     reference=True,
     fit=fit,
-    report=_report,
 )

@@ -31,7 +31,7 @@ FAINT = 0.1
 """Sentiment from which a sentence is shaded."""
 
 
-def beside_originals(view: View) -> Readings | None:
+def texts_to_read(view: View) -> Readings | None:
     """Return pairs to read; None where texts, originals or their annotations are missing."""
     run = view.run
     stages = run.texts, run.reference, run.annotations(WORDS), run.reference_annotations(WORDS)

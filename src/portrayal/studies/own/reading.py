@@ -1,33 +1,25 @@
 """Studies of TOML files: prompts, reading one, keeping it in a run, and writing a start of one."""
 
-import json
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, make_dataclass, replace
 from functools import partial
 from importlib.resources import files
+from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
+from typing import Annotated, Any, Literal, get_type_hints
 
 import portrayal.registry as registry
-from portrayal.errors import OptionError, PortrayalError
+from portrayal.collect.promptfile import PromptEntry, distinct, fill, read_prompts, slots_of
+from portrayal.errors import DataError, OptionError, PortrayalError
 from portrayal.records import Prompt
 from portrayal.reference import Baseline
 from portrayal.reference.datafile import DataFile, Holds, Keys, Line, Name, Word, read_datafile
 from portrayal.run.directory import Run
 from portrayal.run.files import write_atomically
-from portrayal.studies.stories import LADEN, MEASURES, Stories, StoryOptions, story_fields
-from portrayal.studies.study import Options, PromptMaker, Study
-
-if TYPE_CHECKING:
-    from portrayal.report.study import StudyReport
-from collections.abc import Iterator
-from itertools import product
-
-from portrayal.collect.promptfile import PromptEntry, distinct, fill, read_prompts, slots_of
-from portrayal.errors import DataError
-from portrayal.studies.stories import NEUTRAL
+from portrayal.studies.stories import LADEN, MEASURES, NEUTRAL, Stories, StoryOptions, story_fields
+from portrayal.studies.study import Options, PromptMaker, Study, study_report
 
 _LABELERS = {"rules": "embedded", "reader": "reader", "llm": "llm", "labels": "embedded",
              "none": "embedded"}  # fmt: skip
@@ -139,7 +131,7 @@ def read_study(path: Path) -> Study:
         annotations=stories.annotations,
         measures=stories.measures,
         tables=stories.tables,
-        report=_report if stories.measures else None,
+        report=partial(study_report, "portrayal.studies.stories") if stories.measures else None,
         group_by=record.strata or None,
     )
 
@@ -189,13 +181,6 @@ def _said(file: DataFile, record: _StudyFile) -> dict[str, Any]:
         "file": str(file.path),
         "words": vars(record.words),
     }
-
-
-def _report() -> "StudyReport":
-    from portrayal.report.study import StudyReport
-    from portrayal.studies.stories.texts import behind_findings
-
-    return StudyReport.read("portrayal.studies.stories", texts=behind_findings)
 
 
 def read_stories(path: Path) -> Stories:
@@ -382,38 +367,26 @@ def keep_study(study: Study, run: Run) -> None:
     """
     if not study.file:
         return
+    import tomli_w
+
     # Written anew, not copied: the file may have named others that a reader lacks.
-    facts = {"name": study.name, "title": study.title, "question": study.question}
-    if study.paper:
-        facts["paper"] = study.paper
-    if study.pair_field:
-        facts["pair"] = study.pair_field
-    lines = [f"{key} = {_toml(value)}" for key, value in facts.items()]
-    if study.group_by:
-        lines.append(f"strata = [{', '.join(map(_toml, study.group_by))}]")
-    if study.pair_field:
-        pass  # its measures are those of pairs, and its prompts stand with the texts
-    elif study.measures:
-        lines.append(f"measures = [{', '.join(map(_toml, study.measures))}]")
-    else:
-        lines += ["factors = []", "[people]", 'read = "none"']
-    for kind, words in study.words.items():
-        lines += ["", f"[words.{kind}]"] if words else []
-        lines += [f"{_toml(name)} = {_toml(value)}" for name, value in words.items()]
-    for prompt in () if study.pair_field else study.prompts():
-        entry = {"id": prompt.prompt_id, "text": prompt.text, **prompt.strata}
-        lines += ["", "[[prompt]]", *(f"{_toml(key)} = {_toml(v)}" for key, v in entry.items())]
+    facts: dict[str, Any] = {"name": study.name, "title": study.title, "question": study.question}
+    facts |= {"paper": study.paper, "pair": study.pair_field, "strata": study.group_by}
+    # The measures of pairs are those of their study, and their prompts stand with the texts
+    if study.pair_field is None:
+        facts["measures"] = study.measures
+        if not study.measures:
+            facts |= {"factors": [], "people": {"read": "none"}}
+        prompts = ({"id": p.prompt_id, "text": p.text, **p.strata} for p in study.prompts())
+        facts["prompt"] = list(prompts)
+    facts["words"] = {kind: words for kind, words in study.words.items() if words}
+    table = {key: value for key, value in facts.items() if value or key in ("factors", "question")}
     run.study_path.parent.mkdir(exist_ok=True)
-    write_atomically(run.study_path, "\n".join(lines) + "\n")
+    write_atomically(run.study_path, tomli_w.dumps(table))
     card = run.study_path.parent / "card.md"
     # A run may be audited by its own copy of the study, as its advice says
     if study.card and Path(study.card).resolve() != card.resolve():
         shutil.copyfile(study.card, card)
-
-
-def _toml(text: str) -> str:
-    """Text as TOML writes it; JSON's strings are TOML's, but for one sign."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 _ROLES = {"powerful": "subject_role", "less_powerful": "object_role",

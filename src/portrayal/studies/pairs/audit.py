@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from portrayal.annotate import Annotation
 from portrayal.annotate.exchange import group_words, names_groups
@@ -31,9 +31,6 @@ from portrayal.run.directory import Run
 from portrayal.run.reading import read_prompts
 from portrayal.studies.study import Options, Study, said_of
 from portrayal.types import Say
-
-if TYPE_CHECKING:
-    from portrayal.report.study import StudyReport
 
 GROUPS = (
     *("gender", "sex", "group", "race", "ethnicity", "persona", "person", "variant", "identity"),
@@ -302,13 +299,6 @@ def tables(run: Run, options: PairOptions) -> Tables:
     return Tables(options.scope("pairs", instruments=instruments), offered)
 
 
-def _report() -> "StudyReport":
-    from portrayal.report.study import StudyReport
-    from portrayal.studies.pairs.texts import pairs_of
-
-    return StudyReport.read(__package__, texts=pairs_of)
-
-
 STUDY = Study(
     name="pairs",
     **said_of(__package__),
@@ -320,5 +310,4 @@ STUDY = Study(
     pair_field=PAIR,
     fit=fit,
     stated={"part": ALL},
-    report=_report,
 )

@@ -44,7 +44,7 @@ DIFFERS, SWAPPED = "differs", "swapped"
 """Marks: of a word that only one text has, and of one that is merely exchanged with the person."""
 
 
-def pairs_of(view: View) -> Readings | None:
+def texts_to_read(view: View) -> Readings | None:
     """Return pairs to read; None where the run has no texts."""
     measured = [
         e

@@ -1,7 +1,6 @@
 """The audit of people: columns of a file that say more of its texts, and who is read in them."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from portrayal.annotate import Annotation
 from portrayal.annotate.people.reader.referents import BY_READER
@@ -15,9 +14,6 @@ from portrayal.records import Prompt
 from portrayal.run.directory import Run
 from portrayal.studies.study import Options, PromptMaker, Study, said_of
 from portrayal.types import Tabular
-
-if TYPE_CHECKING:
-    from portrayal.report.study import StudyReport
 
 EVERYONE = "everyone.v7"
 
@@ -80,12 +76,6 @@ def tables(run: Run, options: PeopleOptions) -> Tables:
     )
 
 
-def _report() -> "StudyReport":
-    from portrayal.report.study import StudyReport
-
-    return StudyReport.read(__package__)
-
-
 _FIELDS = TextFields(strata=(), required=())
 
 
@@ -110,5 +100,4 @@ STUDY = Study(
     options=PeopleOptions,
     annotations=annotations,
     tables=tables,
-    report=_report,
 )

@@ -16,7 +16,7 @@ LIKELY = 0.5
 _QUERY = files(__package__).joinpath("texts.sql").read_text(encoding="utf-8")
 
 
-def behind_findings(view: View) -> Readings | None:
+def texts_to_read(view: View) -> Readings | None:
     """Return passages behind what the report found, or nearly found, and some at random."""
     folder = view.run.annotations(next(iter(view.settings.get("annotators", ())), ""))
     texts, people = view.run.texts.parts(), folder.parts()
