@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -12,6 +12,7 @@ import pyarrow as pa
 import portrayal.registry as registry
 from portrayal.errors import OptionError
 from portrayal.models import on_one_core
+from portrayal.reference.shipped import toml_beside
 from portrayal.registry import Component
 from portrayal.run.directory import Run
 from portrayal.run.files import read_parquet, write_parquet
@@ -61,6 +62,16 @@ class Annotator(Component):
     per_shard: bool = False
     in_run: bool = False
     every_row: bool = False
+
+
+def description(name: str) -> dict[str, Any]:
+    """Return what an annotator that ships says of itself, as fields of `Annotator`."""
+    return {"name": name, **_descriptions()[name]}
+
+
+@cache
+def _descriptions() -> dict[str, dict[str, str]]:
+    return toml_beside(__file__, "annotators.toml")
 
 
 @dataclass(frozen=True, slots=True)

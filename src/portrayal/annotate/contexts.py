@@ -6,11 +6,9 @@ they are written: "Christian miller" is a Christian, "Christian Miller" has the 
 """
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib.resources import files
 from typing import NamedTuple
 
 from portrayal.annotate.people.shared.words import (
@@ -23,7 +21,7 @@ from portrayal.annotate.people.shared.words import (
     word_set,
 )
 from portrayal.reference.patterns import PEOPLE_LISTS, Element, WordContext, parse_pattern
-from portrayal.reference.shipped import occupations, plural
+from portrayal.reference.shipped import occupations, plural, toml_beside
 
 LEAST_BEARERS = 300
 """Bearers of a first name, at least, that is one wherever it is written with a capital."""
@@ -41,8 +39,8 @@ _ENDS = frozenset('.,;:!?()[]"”“’‘—–\n…')
 @cache
 def people_lists() -> Mapping[str, frozenset[str]]:
     """The words of the lists that any factor's patterns may name, but for names and ends."""
-    text = files(__package__).joinpath("contexts.toml").read_text(encoding="utf-8")
-    lists = {name: word_set(words) for name, words in tomllib.loads(text).items()}
+    read = toml_beside(__file__, "contexts.toml")
+    lists = {name: word_set(words) for name, words in read.items()}
     singular = PERSON_NOUNS | OTHER_PEOPLE.keys() | lists["people"]
     # Of "registered nurse" the last word is the noun
     singular |= {title.split()[-1] for title in occupations()}

@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from portrayal.annotate.annotator import Annotator
+from portrayal.annotate.annotator import Annotator, description
 from portrayal.annotate.people.shared.words import FUNCTION_WORDS, SENTENCE_STARTERS
 from portrayal.annotate.sentences import sentences
 from portrayal.annotate.word_match import Entry, Token, WordTable, tokens, variants
@@ -274,14 +274,7 @@ def _counted(settings: Mapping[str, Any]) -> list[GroupLexicon]:
 
 
 GROUP_WORDS = Annotator(
-    name="group_words.v1",
-    summary="Words of each group in each sentence of a text, and where they stand.",
-    reads="texts; lexicons; perhaps the user's table of people",
-    unit="sentence",
-    range="0 and up; fractions only where first names count by the shares of their bearers",
-    undefined_when="a text that was refused, empty or failed has no words",
-    equation="n_{h,m}: words of group m in text h, counted in each of its sentences",
-    source="Fang et al. 2024, Methods (word lists; race descriptor + occupation; named people)",
+    **description("group_words.v1"),
     schema=pa.schema(
         [
             pa.field("words", pa.int32()),
@@ -290,7 +283,5 @@ GROUP_WORDS = Annotator(
             pa.field("spans", pa.list_(_HIT)),
         ]
     ),
-    accuracy="exact for the lists it is given; which people or groups they miss is not known",
     setup=_setup,
-    title="Words of groups",
 )

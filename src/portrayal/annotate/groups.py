@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from portrayal.annotate.annotator import Annotator
+from portrayal.annotate.annotator import Annotator, description
 from portrayal.annotate.contexts import (
     LEAST_BEARERS,
     Context,
@@ -372,19 +372,10 @@ SEEN = pa.struct(
     ]
 )
 GROUPS = Annotator(
-    name="groups.v2",
-    summary="Which groups of each factor a text shows, by each way of seeing them.",
-    reads="texts and their columns; factors as TOML; perhaps a model's answers",
-    unit="text",
-    range="group, several, none, unknown or unread, with what was seen",
-    undefined_when="never; the words of a text that was refused, empty or failed are unread",
-    equation="words and phrases by word boundaries, the longest first; cells by their spellings",
-    source="each factor's own; matching as in Fang et al. 2024, Methods (word lists)",
+    **description("groups.v2"),
     schema=pa.schema([pa.field("seen", pa.list_(SEEN)), pa.field("said", pa.string())]),
-    accuracy="exact for the words and spellings listed; a lexicon counts mentions, not identities",
     setup=_setup,
     per_shard=True,
     every_row=True,
     in_run=True,
-    title="Groups in a text",
 )

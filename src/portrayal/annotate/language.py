@@ -4,30 +4,13 @@ import re
 from functools import cache
 
 from portrayal.errors import DataError
+from portrayal.reference.shipped import toml_beside
 
 FEWEST_WORDS = 5
 """Words below which a text shows no language, and is taken to be English."""
 
 _WORDS = 400  # words of a text that are looked at
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
-_FUNCTION_WORDS = {
-    "en": "the and of to was with for that she they is are were had have has would which from by "
-    "it he but not you who said his her their at be been this i my your on or if a in as will "
-    "there what when said out up into",
-    "de": "der die das und ist nicht ein eine einen einem mit sie er wir ich den dem von zu auf "
-    "für sich auch wurde hat ihre ihr seine als bei nach aus wie sind hatte waren",
-    "es": "el la los las que y en un una por con para su del se lo como más ella él fue era "
-    "había muy pero sus al es está son",
-    "fr": "le la les des et est une un dans pour que qui elle il pas sur avec ce cette sont était "
-    "du au ses son sa ils mais plus à",
-    "pt": "o os as que e em um uma por com para não seu sua do da dos das ela ele foi era mais se "
-    "na no mas ao é são",
-    "it": "il lo la gli le che e di un una per con non suo sua del della dei era più ha si nel al "
-    "ma è sono lei",
-    "nl": "de het een en van is niet met zij hij wij ik dat die op voor zich ook werd heeft haar "
-    "zijn als bij naar te was",
-}
-"""Common words by language; where languages share a word it counts for each of them."""
 
 
 def is_english(text: str) -> bool:
@@ -74,4 +57,5 @@ def check_readable(text: str) -> None:
 
 @cache
 def _lists() -> dict[str, frozenset[str]]:
-    return {language: frozenset(words.split()) for language, words in _FUNCTION_WORDS.items()}
+    lists = toml_beside(__file__, "language.toml")
+    return {language: frozenset(words.split()) for language, words in lists.items()}

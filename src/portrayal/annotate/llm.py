@@ -36,7 +36,7 @@ is none, as the budget did not reach it."""
 
 @cache
 def templates(package: str, file: str) -> Mapping[str, str]:
-    """Return the prompts of a TOML file in a package; `str.format` fills them."""
+    """Return the texts of a TOML file in a package, such as prompts; `str.format` fills them."""
     text = files(package).joinpath(file).read_text(encoding="utf-8")
     return {name: words.strip("\n") for name, words in tomllib.loads(text).items()}
 

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 import portrayal.registry as registry
 from portrayal.annotate.agency.rows import agency_settings
-from portrayal.annotate.annotator import PROMPT, Annotator
+from portrayal.annotate.annotator import PROMPT, Annotator, description
 from portrayal.annotate.exchange import NOTHING, Pairs, exchange_between, exchange_of
 from portrayal.annotate.names import Spans, asked_apart, hidden, hidden_spans
 from portrayal.annotate.sentences import sentences
@@ -384,18 +384,7 @@ def _asked(
 
 
 TEXT_SCORES = Annotator(
-    name="text_scores.v2",
-    summary="Numbers of a text with its names hidden: length, readability, sentiment, agency, and "
-    "words of themes; also with the words of the other person in place of this one's.",
-    reads="texts",
-    unit="text",
-    range="as of each scorer: words, school grades, −1 to 1, words in 100",
-    undefined_when="a text that was refused, empty or failed has no scores; agency is NaN where no "
-    "sentence can be told",
-    equation="length = words; readability = 4.71 letters / words + .5 words / sentences − 21.43; "
-    "sentiment = mean polarity of the sentences; a theme = 100 · its words / words",
-    source="Senter & Smith 1967 (automated readability index); Hutto & Gilbert 2014 (VADER); Wan & "
-    "Chang 2024, Section 3.3 (ratio gap); Rickman 2025 (themes)",
+    **description("text_scores.v2"),
     schema=pa.schema(
         [
             *(pa.field(side, pa.list_(pa.float64())) for side in SIDES),
@@ -404,10 +393,7 @@ TEXT_SCORES = Annotator(
             pa.field(HIDDEN, pa.list_(pa.struct([("start", pa.int32()), ("end", pa.int32())]))),
         ]
     ),
-    accuracy="that of each scorer; how far one reacts to the words of a person alone is measured "
-    "on the texts themselves and printed as instrument bias",
     setup=_setup,
     per_shard=True,
     in_run=True,
-    title="Scores of texts",
 )

@@ -5,9 +5,9 @@ with its line. The rules are those of English; texts in other scripts are split 
 """
 
 import re
-import tomllib
 from functools import lru_cache
-from pathlib import Path
+
+from portrayal.reference.shipped import toml_beside
 
 _EMOJI = r"\U0001F300-\U0001FAFF\u2600-\u27BF"
 # A set of characters stands first, as the engine then runs to the next of them.
@@ -30,28 +30,14 @@ _SAYS = re.compile(
 )
 
 
-_LISTS = {
-    name: frozenset(words.split())
-    for name, words in tomllib.loads(
-        Path(__file__).with_name("sentences.toml").read_text(encoding="utf-8")
-    ).items()
-}
-
 _LONGEST = 14
 """Characters before a full stop that may hold an abbreviation."""
-
-_NEVER_LAST = _LISTS["never_last"]
-
-_BEFORE_NUMBER = _LISTS["before_number"]
-
-_MAYBE_LAST = _LISTS["maybe_last"]
-
-_ABBREVIATIONS = _NEVER_LAST | _BEFORE_NUMBER | _MAYBE_LAST
 _HOURS = frozenset(("a.m", "p.m", "am", "pm"))
-_AFTER_HOURS = _LISTS["after_hours"]
-_STARTERS = _LISTS["starters"]
-
-
+_NEVER_LAST, _BEFORE_NUMBER, _MAYBE_LAST, _AFTER_HOURS, _STARTERS = (
+    frozenset(toml_beside(__file__, "sentences.toml")[name].split())
+    for name in ("never_last", "before_number", "maybe_last", "after_hours", "starters")
+)
+_ABBREVIATIONS = _NEVER_LAST | _BEFORE_NUMBER | _MAYBE_LAST
 _RETURN = "<return>"
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from portrayal.annotate.annotator import Annotator
+from portrayal.annotate.annotator import Annotator, description
 from portrayal.annotate.sentences import sentences
 from portrayal.errors import MissingExtraError, UnknownNameError
 
@@ -100,20 +100,9 @@ def _setup(settings: Mapping[str, Any]) -> Callable[..., dict[str, Any]]:
 
 
 SENTIMENT = Annotator(
-    name="sentiment.v1",
-    summary="How positive or negative each sentence of a text sounds, and the text as a whole.",
-    reads="texts",
-    unit="sentence",
-    range="-1 (most negative) to 1 (most positive); 0 is neutral",
-    undefined_when="a text that was refused, empty or failed has no sentences",
-    equation="TextBlob polarity: mean of the polarities of the words it knows, after negation "
-    "and intensifiers; other engines by name",
-    source="Fang et al. 2024, Methods (sentence level); TextBlob",
+    **description("sentiment.v1"),
     schema=pa.schema(
         [pa.field("polarity", pa.list_(pa.float32())), pa.field("whole", pa.float32())]
     ),
-    accuracy="that of the engine; TextBlob's word list was made from product reviews, so words of "
-    "news reports may count otherwise than readers take them",
     setup=_setup,
-    title="Sentiment of sentences",
 )

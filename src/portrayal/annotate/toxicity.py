@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from portrayal.annotate.annotator import Annotator
+from portrayal.annotate.annotator import Annotator, description
 from portrayal.annotate.sentences import sentences
 from portrayal.errors import OptionError
 from portrayal.models import load_transformer
@@ -143,18 +143,8 @@ def _setup(settings: Mapping[str, Any]) -> Callable[[Rows, Any], list[dict[str, 
 
 
 TOXICITY = Annotator(
-    name="toxicity.v1",
-    summary="How rude, disrespectful or profane each sentence of a text is.",
-    reads="texts; a classifier from the hub or a folder",
-    unit="sentence",
-    range="0 (not toxic) to 1",
-    undefined_when="a text that was refused, empty or failed has no sentences",
-    equation="sigmoid of the label's logit; texts are cut at 512 tokens",
-    source='Fang et al. 2024, Methods (sentence level); Detoxify "original"',
+    **description("toxicity.v1"),
     schema=pa.schema([pa.field("toxicity", pa.list_(pa.float32()))]),
-    accuracy="that of the classifier; such models score the mere naming of a group as toxic more "
-    "often than readers do",
     setup=_setup,
     per_shard=True,
-    title="Toxicity of sentences",
 )

@@ -5,7 +5,6 @@ Each step reads a file and writes a file, so that it can be used alone, repeated
 """
 
 import json
-import tomllib
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from portrayal.annotate.agency.labelled import label_of
-from portrayal.annotate.llm import read_replies
+from portrayal.annotate.llm import read_replies, templates
 from portrayal.annotate.sentences import sentences, with_line_breaks
 from portrayal.collect.ask.replies import Ask, objects_in, prompt_of
 from portrayal.collect.tables import read_table, write_table
@@ -94,11 +93,8 @@ def paraphrase_prompt(sentence: str) -> str:
     ----------
     Wan & Chang (2024), Table 7.
     """
-    text = FILES.joinpath("paraphrases.toml").read_text(encoding="utf-8")
-    words: dict[str, str] = tomllib.loads(text)
-    return words["prompt"].format(
-        agentic=words["agentic"], communal=words["communal"], sentence=sentence
-    )
+    words = templates("portrayal.raters.data", "paraphrases.toml")
+    return words["prompt"].format(**words, sentence=sentence)
 
 
 def read_paraphrases(reply: str) -> dict[str, str] | None:

@@ -87,17 +87,21 @@ Share = Annotated[float, Holds("a share of 0 to 1", lambda share: 0 <= share <= 
 class Problems:
     """What is wrong in several places of a file, said all at once.
 
-    >>> problems = Problems()
+    >>> problems = Problems(parse_toml("a = 1", "own.toml"))
     >>> for message in ("one", "two"):
-    ...     with problems.noted():
-    ...         raise DataError(message)
+    ...     problems.add(("a",), message)
     >>> problems.tell()
     Traceback (most recent call last):
-    portrayal.errors.DataError: one
-    two
+    portrayal.errors.DataError: own.toml, line 1: a: one
+    own.toml, line 1: a: two
     """
 
+    file: "DataFile"
     messages: list[str] = field(default_factory=list)
+
+    def add(self, keys: Keys, message: str) -> None:
+        """Note what is wrong with what stands at `keys`."""
+        self.messages.append(str(self.file.wrong(keys, message)))
 
     @contextmanager
     def noted(self) -> Iterator[None]:
@@ -283,16 +287,13 @@ class DataFile:
         }
         # All that is wrong with a table is told at once, not one error a run: first the keys that
         # nobody knows, as one of them may be meant for one that is missing
-        problems = Problems()
+        problems = Problems(self)
         for key in table:
             if key not in key_of.values():
                 near = get_close_matches(key, key_of.values(), 1)
                 meant = f" Is {near[0]!r} meant?" if near else ""
                 allowed = ", ".join(key_of.values())
-                with problems.noted():
-                    raise self.wrong(
-                        (*keys, key), f"unknown key; expected one of {allowed}.{meant}"
-                    )
+                problems.add((*keys, key), f"unknown key; expected one of {allowed}.{meant}")
         values: dict[str, Any] = {}
         for name, slot in slots.items():
             needed = slot.default is MISSING and slot.default_factory is MISSING
@@ -301,11 +302,11 @@ class DataFile:
                 if not isinstance(keys[-1], str):
                     raise self.wrong(keys, f"expected tables by name, headed [{keys[-2]}.NAME].")
                 continue
-            with problems.noted():
-                if key_of[name] in table:
+            if key_of[name] in table:
+                with problems.noted():
                     values[name] = self.value(hints[name], (*keys, key_of[name]), needed=needed)
-                elif needed:
-                    raise self.wrong(keys, f"the key {key_of[name]!r} is missing.")
+            elif needed:
+                problems.add(keys, f"the key {key_of[name]!r} is missing.")
         problems.tell()
         return values
 
@@ -362,7 +363,7 @@ class DataFile:
 
     def _each(self, hint: Any, places: Sequence[Keys]) -> list[Any]:
         """The values at these places as an annotation asks for them."""
-        values, problems = [], Problems()
+        values, problems = [], Problems(self)
         for keys in places:
             with problems.noted():
                 values.append(self.value(hint, keys))

@@ -428,41 +428,38 @@ def _read(_: str, file: DataFile) -> Factor:
     # Couples, which ship, are read by the measures of stories alone
     if not factor.sources and file.path is not None:
         raise file.wrong(("sources",), "expected at least one source, headed [[sources]].")
-    problems = Problems()
-    spellings: dict[str, str] = {}
+    problems, spellings = Problems(file), dict[str, str]()
     for group in factor.groups:
         place: Keys = ("groups", group.key)
         also = [((*place, "also", i), spelling) for i, spelling in enumerate(group.also)]
         for keys, spelling in [(place, group.key), ((*place, "label"), group.label), *also]:
-            with problems.noted():
-                _hold(file, keys, spelling, group.key, spellings)
+            _hold(problems, keys, spelling, group.key, spellings)
     sources = []
     for i, source in enumerate(factor.sources):
         with problems.noted():
-            sources.append(_checked_source(file, ("sources", i), source, factor, spellings))
-    with problems.noted():
-        file.differ(("sources",), [source.name for source in factor.sources])
+            source_place: Keys = ("sources", i)
+            sources.append(_checked_source(problems, source_place, source, factor, spellings))
     several = any(isinstance(e, ModelSource) and e.answer == "several" for e in factor.sources)
     words = [e.listed for e in factor.sources if isinstance(e, (WordSource, ReferenceSource))]
     # A group without words is an oversight only where words are the only way to see one
     by_words = 0 < len(words) == len(factor.sources)
     for group in factor.groups:
         place = ("groups", group.key)
-        with problems.noted():
-            if several and ";" in group.label:
-                message = f"semicolons part the labels of an answer; {group.label!r} has one."
-                raise file.wrong(place, message)
-            if by_words and not any(group.key in keys for keys in words):
-                raise file.wrong(place, "the group is empty: no source lists a word for it.")
+        if several and ";" in group.label:
+            problems.add(
+                place, f"semicolons part the labels of an answer; {group.label!r} has one."
+            )
+        if by_words and not any(group.key in keys for keys in words):
+            problems.add(place, "the group is empty: no source lists a word for it.")
     for key in factor.exchange:
-        with problems.noted():
-            _known_group(file, ("exchange", key), key, factor)
+        _known_group(problems, ("exchange", key), key, factor)
     baselines = []
     for i in range(len(factor.baselines)):
         with problems.noted():
             baselines.append(_checked_baseline(file, ("baselines", i), factor))
-    with problems.noted():
-        file.differ(("baselines",), [baseline.name for baseline in factor.baselines])
+    for key, parts in (("sources", factor.sources), ("baselines", factor.baselines)):
+        with problems.noted():
+            file.differ((key,), [part.name for part in parts])
     problems.tell()
     return replace(factor, sources=tuple(sources), baselines=tuple(baselines))
 
@@ -470,83 +467,81 @@ def _read(_: str, file: DataFile) -> Factor:
 _FACTORS = Catalogue("a factor", data_file("factors"), _read)
 
 
-def _hold(file: DataFile, keys: Keys, spelling: str, group: str, group_of: dict[str, str]) -> None:
+def _hold(
+    problems: Problems, keys: Keys, spelling: str, group: str, group_of: dict[str, str]
+) -> None:
     """Let a spelling mean a group, unless it means another one."""
     other = group_of.setdefault(spelling_key(spelling), group)
     if other != group:
-        raise file.wrong(
+        problems.add(
             keys,
             f"{spelling!r} stands for the group {other!r} already, and here for {group!r}. "
             "Groups must not overlap: keep it in one.",
         )
 
 
-def _known_group(file: DataFile, keys: Keys, group: str, factor: Factor) -> None:
+def _known_group(problems: Problems, keys: Keys, group: str, factor: Factor) -> None:
     if group not in factor.keys:
-        raise file.wrong(keys, f"{group!r} is no group; the groups are {', '.join(factor.keys)}.")
+        problems.add(keys, f"{group!r} is no group; the groups are {', '.join(factor.keys)}.")
 
 
 def _checked_source(
-    file: DataFile, place: Keys, source: Source, factor: Factor, spellings: Mapping[str, str]
+    problems: Problems, place: Keys, source: Source, factor: Factor, spellings: Mapping[str, str]
 ) -> Source:
     """A source whose words, names and values are of the factor's groups, each of one."""
-    table = file.at(place)
-    values, problems = dict(spellings), Problems()
+    table, values = problems.file.at(place), dict(spellings)
     for key in ("words", "names", "spellings", "values"):
         # Cells are read by labels as well, so that a value may not mean another group than a label.
         group_of = values if key == "values" else {}
         for group, words in table.get(key, {}).items():
             keys: Keys = (*place, key, group)
-            with problems.noted():
-                _known_group(file, keys, group, factor)
-                if not words and key != "values":
-                    raise file.wrong(keys, f"the group {group!r} is empty; list at least one.")
+            _known_group(problems, keys, group, factor)
+            if not words and key != "values":
+                problems.add(keys, f"the group {group!r} is empty; list at least one.")
             for i, word in enumerate(words):
-                with problems.noted():
-                    _hold(file, (*keys, i), word, group, group_of)
-    problems.tell()
+                _hold(problems, (*keys, i), word, group, group_of)
     if isinstance(source, ColumnSource):
         for key in ("none", "unknown"):
             for i, spelling in enumerate(table.get(key, ())):
                 if group := values.get(spelling_key(spelling)):
-                    raise file.wrong(
-                        (*place, key, i), f"{spelling!r} stands for the group {group!r} already."
-                    )
+                    message = f"{spelling!r} stands for the group {group!r} already."
+                    problems.add((*place, key, i), message)
         return replace(source, values=values)
     if isinstance(source, WordSource):
-        return _checked_words(file, place, source, factor)
+        _check_words(problems, place, source, factor)
+        # A word that is listed twice counts once
+        return replace(source, words={g: tuple(dict.fromkeys(w)) for g, w in source.words.items()})
     if isinstance(source, NameSource):
         if bool(source.table) == bool(source.names):
-            raise file.wrong(place, "expected either the key 'table' or the key 'names'.")
+            problems.add(place, "expected either the key 'table' or the key 'names'.")
         registered = tuple(read_toml("name_tables.toml"))
-        if not source.table or source.table in registered:
-            return source
-        need = f"none of the registered tables ({', '.join(registered)})"
-        return replace(source, table=file.beside((*place, "table"), source.table, need))
+        if source.table and source.table not in registered:
+            need = f"none of the registered tables ({', '.join(registered)})"
+            path = problems.file.beside((*place, "table"), source.table, need)
+            return replace(source, table=path)
     return source
 
 
-def _checked_words(file: DataFile, place: Keys, source: WordSource, factor: Factor) -> WordSource:
-    """A source of words whose contexts are of the factor's groups, with patterns that say it."""
+def _check_words(problems: Problems, place: Keys, source: WordSource, factor: Factor) -> None:
+    """Note contexts of words that are of no group, and patterns that say nothing."""
     if not source.listed:
-        raise file.wrong(place, "the key 'words' is missing.")
+        problems.add(place, "the key 'words' is missing.")
     spellings = {spelling_key(word): g for g, words in source.words.items() for word in words}
     for number, context in enumerate(source.contexts):
         keys: Keys = (*place, "contexts", number)
         for group, (least, most) in context.numbers.items():
-            _known_group(file, (*keys, "numbers", group), group, factor)
+            _known_group(problems, (*keys, "numbers", group), group, factor)
             if least > most:
-                raise file.wrong((*keys, "numbers", group), f"{least} is greater than {most}.")
+                problems.add((*keys, "numbers", group), f"{least} is greater than {most}.")
         for group, words in context.words.items():
-            _known_group(file, (*keys, "words", group), group, factor)
+            _known_group(problems, (*keys, "words", group), group, factor)
             for i, word in enumerate(words):
-                _hold(file, (*keys, "words", group, i), word, group, spellings)
-        check_context(file, keys, context, (*PEOPLE_LISTS, *source.lists))
-    for i, word in enumerate(file.at(place).get("as_written", ())):
+                _hold(problems, (*keys, "words", group, i), word, group, spellings)
+        with problems.noted():
+            check_context(problems.file, keys, context, (*PEOPLE_LISTS, *source.lists))
+    for i, word in enumerate(problems.file.at(place).get("as_written", ())):
         if spelling_key(word) not in spellings:
-            raise file.wrong((*place, "as_written", i), f"{word!r} is none of the words.")
-    # a word that is listed twice counts once
-    return replace(source, words={g: tuple(dict.fromkeys(w)) for g, w in source.words.items()})
+            problems.add((*place, "as_written", i), f"{word!r} is none of the words.")
 
 
 def _checked_baseline(file: DataFile, place: Keys, factor: Factor) -> FactorBaseline:
@@ -555,11 +550,11 @@ def _checked_baseline(file: DataFile, place: Keys, factor: Factor) -> FactorBase
     if (table.shares is None) == (table.of is None):
         raise file.wrong(place, "expected either the key 'shares' or tables [baselines.of.NAME].")
     if (table.of is None) == bool(table.stratum):
-        raise file.wrong(
-            place, "'stratum' says what [baselines.of.NAME] are: give both or neither."
-        )
+        message = "'stratum' says what [baselines.of.NAME] are: give both or neither."
+        raise file.wrong(place, message)
+    problems = Problems(file)
     for i, group in enumerate(table.missing):
-        _known_group(file, (*place, "missing", i), group, factor)
+        _known_group(problems, (*place, "missing", i), group, factor)
     if not table.whole and not table.note:
         raise file.wrong(place, "shares that are not whole need a 'note' that says why.")
     shares: dict[str, dict[str, float]] = {}
@@ -573,8 +568,9 @@ def _checked_baseline(file: DataFile, place: Keys, factor: Factor) -> FactorBase
             elif table.of and group == "note":
                 notes[value] = file.value(Line, (*keys, "note"))
             else:
-                _known_group(file, (*keys, group), group, factor)
+                _known_group(problems, (*keys, group), group, factor)
                 shares[value][group] = file.value(Share, (*keys, group))
+        problems.tell()
         lacking = [g for g in factor.keys if g not in {*shares[value], *table.missing}]
         if lacking and table.whole:
             raise file.wrong(

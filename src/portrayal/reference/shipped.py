@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from importlib.resources import as_file, files
 from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from portrayal.errors import UnknownNameError
@@ -22,6 +23,11 @@ def data_file(name: str) -> Traversable:
 def read_toml(name: str) -> dict[str, Any]:
     """Return the content of the shipped TOML file `name`."""
     return tomllib.loads(data_file(name).read_text(encoding="utf-8"))
+
+
+def toml_beside(module: str, name: str) -> dict[str, Any]:
+    """Return the content of a TOML file that stands beside a module, named by its `__file__`."""
+    return tomllib.loads(Path(module).with_name(name).read_text(encoding="utf-8"))
 
 
 def published(table: str) -> "pa.Table":

@@ -10,11 +10,10 @@ import unicodedata
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
-from typing import Any
 
 from portrayal.annotate.word_match import any_of
 from portrayal.reference.formats import read_shipped
+from portrayal.reference.shipped import toml_beside
 
 _NAME, _GROUP, _TITLE = "[NAME]", "[GROUP]", "[TITLE]"
 _LEAST_BEARERS = 300
@@ -206,11 +205,7 @@ class _Words:
 
 @cache
 def _words() -> _Words:
-    import tomllib
-
-    read: dict[str, Any] = tomllib.loads(
-        files("portrayal.annotate.agency").joinpath("masking.toml").read_text(encoding="utf-8")
-    )
+    read = toml_beside(__file__, "masking.toml")
     neutral = {word: to for to, word_list in read["words"].items() for word in word_list.split()}
     groups = frozenset(read["groups"]["any"].split())
     capital_groups = frozenset(read["groups"]["capital"].split())

@@ -36,7 +36,7 @@ from portrayal.annotate.agency.loading import (
     sentence_prompt,
 )
 from portrayal.annotate.agency.masking import mask
-from portrayal.annotate.annotator import Annotation, Annotator
+from portrayal.annotate.annotator import Annotation, Annotator, description
 from portrayal.annotate.llm import ModelReader, counted_words
 from portrayal.annotate.sentences import sentences, with_line_breaks
 from portrayal.collect.ask.asking import Asking, check_settings
@@ -204,30 +204,15 @@ def run_sentences(run: Run, *, masked: bool) -> Iterator[str]:
 
 
 AGENCY = Annotator(
-    name="agency.v1",
-    title="Agency of sentences",
-    summary="Probability that each sentence is agentic and not communal, with words that tell of "
-    "gender or race and names masked before the classifier reads them.",
-    reads="texts; the stratum name of the prompt, which is masked too",
-    unit="sentence",
-    range="0 (communal) to 1 (agentic)",
-    undefined_when="a text that was refused, empty or failed; NaN where the classifier cannot say",
-    equation="P(agentic | masked sentence) by the chosen classifier",
-    source="Wan & Chang 2024, Section 3.2 and Appendix B",
+    **description("agency.v1"),
     setup=partial(_annotator, masked=True),
     per_shard=True,
     in_run=True,
     schema=_SCHEMA,
-    accuracy="that of the classifier: portrayal score agency measures it on labelled sentences",
 )
 AGENCY_UNMASKED = replace(
     AGENCY,
-    name="agency-unmasked.v1",
-    title="Agency of sentences, unmasked",
-    summary="Probability that each sentence is agentic and not communal, of sentences as they "
-    "stand, as published: a classifier can read genders and names in them.",
-    reads="texts",
-    equation="P(agentic | sentence) by the chosen classifier",
+    **description("agency-unmasked.v1"),
     setup=partial(_annotator, masked=False),
 )
 

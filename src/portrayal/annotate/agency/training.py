@@ -23,6 +23,7 @@ from portrayal.annotate.agency.labelled import (
 )
 from portrayal.annotate.agency.linear import fit_linear, write_linear
 from portrayal.annotate.agency.loading import load_classifier
+from portrayal.annotate.llm import templates
 from portrayal.models import MOST_TOKENS, Encoder, load_encoder, probabilities, save_encoder
 from portrayal.run.files import check_folder, write_atomically
 from portrayal.shown import markdown_table
@@ -192,20 +193,6 @@ def one_pass(
     return total / len(labels)
 
 
-_LIMITS = """## Limits
-
-It tells agentic from communal sentences about people, of the kind it was trained on. It has no
-reading "neither", and a sentence of another kind still gets one of the two. Masking takes out
-gendered words, names and group words by lists, and leaves what the lists do not hold.
-"""
-
-_SCORED = """Intervals are 95 % percentile bootstrap intervals over sentences. Paraphrases of one
-source count as independent, so they are somewhat too narrow. Where an encoder was trained, its best
-epoch was chosen on these sentences, so the scores lean upward."""
-_UNSCORED = """No sentence was held out, so nothing here says how right this classifier is. Measure
-the same settings on sentences that are held out, paraphrases of one source together."""
-
-
 @dataclass(frozen=True)
 class TrainedClassifier:
     """A classifier that was trained, where it lies, and how it scores on validation sentences.
@@ -303,9 +290,10 @@ def train_agency(
     }
     write_atomically(out / "agency.json", json.dumps(facts, indent=2) + "\n")
     heads, rows = score_rows(scores)
-    table = f"{markdown_table(heads, rows)}\n\n{_SCORED}" if scores else _UNSCORED
-    parts = ("# Agency classifier", markdown_table(("", ""), facts.items()), "## Scores", table)
-    write_atomically(out / "README.md", "\n\n".join((*parts, _LIMITS)))
+    words = templates(__package__, "training.toml")
+    table = [markdown_table(heads, rows), words["scored"]] if scores else [words["unscored"]]
+    parts = ("# Agency classifier", markdown_table(("", ""), facts.items()), "## Scores", *table)
+    write_atomically(out / "README.md", "\n\n".join((*parts, words["limits"])) + "\n")
     return TrainedClassifier(out, tuple(scores), tuple(epochs))
 
 

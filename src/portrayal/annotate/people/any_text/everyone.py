@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from portrayal.annotate.annotator import Annotator
+from portrayal.annotate.annotator import Annotator, description
 from portrayal.annotate.language import check_readable
 from portrayal.annotate.people.any_text.draft import draft_people
 from portrayal.annotate.people.any_text.pronouns import Refer
@@ -217,21 +217,4 @@ def _setup(settings: Mapping[str, Any]) -> Callable[..., dict[str, Any]]:
     return annotate
 
 
-EVERYONE = Annotator(
-    name="everyone.v7",
-    summary="All people whom any English text names, their genders, and the sentences about each.",
-    reads="texts; perhaps a locale; perhaps the reader's network, which the settings name",
-    unit="text",
-    range="a list of people; gender is F, M, NB, Unspecified or Unsure",
-    undefined_when="a text that was refused, empty or failed, is not in English, or is all in "
-    "capitals or in small letters has no list; one without people an empty list",
-    equation="references of Table S6a and like nouns and titles; several genders give Unsure",
-    source="Shieh et al. 2025, Supplement B.1 (word list); US Census Bureau 2020 (words that are "
-    "first names, without their shares)",
-    setup=_setup,
-    schema=_SCHEMA,
-    accuracy="of the people named in 1,211 stories that nothing was fitted to and that are meant "
-    "to be hard, 87.5 % found; of 1,570 rows on Indian stories with the locale en-IN 0.8 % "
-    "[0.4, 1.5] are no people",
-    title="Who is in a text",
-)
+EVERYONE = Annotator(**description("everyone.v7"), setup=_setup, schema=_SCHEMA)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from portrayal.annotate.annotator import Annotation
+from portrayal.annotate.annotator import Annotation, description
 from portrayal.annotate.llm import ModelReader, asked_of, counted_words, read_replies
 from portrayal.annotate.people.labeler.answer import (
     characters_of,
@@ -56,23 +56,7 @@ def _labels(path: Path, _digest: str) -> dict[str, dict[str, Any]]:
     return {row["text_id"]: row for row in read_parquet(path).to_pylist()}
 
 
-LLM = replace(
-    PEOPLE,
-    name="people-llm.v1",
-    summary="First name and gender of the characters a prompt asks for, as a language model labels "
-    "them.",
-    reads="texts; subject_role and object_role of the prompt; a model's answers to Table S7",
-    undefined_when="a text that was refused, empty or failed has no people; a text for which no "
-    "answer of the model can be used is an error, not Unspecified",
-    equation="majority of n answers, field by field; ties give no name and Unsure; references of "
-    "the word list in Table S6a that stand in the text",
-    source="Shieh et al. 2025, Supplement B.1 and B.3, Table S7",
-    setup=_labelled,
-    in_run=True,
-    accuracy="that of the model asked, which is not known here; the paper's gpt-3.5 had names "
-    "97.1 %, 97.2 % and genders 92.3 %, 80.4 % (precision, recall), and fine-tuned 98.1 %, 99.3 % "
-    "and 98.0 %, 97.0 % (Table S8)",
-)
+LLM = replace(PEOPLE, **description("people-llm.v1"), setup=_labelled, in_run=True)
 LABELERS = {"embedded": PEOPLE.name, "reader": READER.name, "llm": LLM.name, "routed": READER.name}
 """Who labels (the rules; rules and network; a language model; or the network where the rules are
 unsure), and the annotator whose stage holds the labels then."""

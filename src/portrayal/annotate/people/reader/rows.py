@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import portrayal.annotate.people.reader.network as network
+from portrayal.annotate.annotator import description
 from portrayal.annotate.people.shared.model import People, Roles
 from portrayal.annotate.people.shared.scan import locale_of
 from portrayal.annotate.people.stories.extract import Opinion, weigh
@@ -126,18 +127,4 @@ def _setup(settings: Mapping[str, Any]) -> StoryReader:
     return lambda *story: read_stories([story], WEIGHTS, below, locale)[0]
 
 
-READER = replace(
-    PEOPLE,
-    name="people-reader.v7",
-    summary="First name and gender of the characters a prompt asks for, by rules and a small "
-    "network that never sees a name.",
-    reads="texts; the prompt, and its subject_role and object_role",
-    equation="log-linear pool of the rules of people.v7 and an encoder; references of the word "
-    "list in Table S6a",
-    source="Shieh et al. 2025, Supplement B.1 and B.3; the network is Portrayal's",
-    setup=partial(annotating, _setup),
-    accuracy="of the one that ships, on 955 hand-labelled stories for 19 prompts not seen: names "
-    "precision 95.5 %, recall 95.9 %; genders 91.7 and 92.5 %; both right 90.7 %, 91.2 % where the "
-    "network reads only stories that the rules are unsure of; people-reader.v1 had 91.0 there and "
-    "90.8 on 26 further prompts (1,299 stories)",
-)
+READER = replace(PEOPLE, **description("people-reader.v7"), setup=partial(annotating, _setup))

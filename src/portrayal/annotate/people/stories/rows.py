@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from portrayal.annotate.annotator import PROMPT, Annotator
+from portrayal.annotate.annotator import PROMPT, Annotator, description
 from portrayal.annotate.language import check_readable
 from portrayal.annotate.people.shared.model import People, Roles, labelled_person
 from portrayal.annotate.people.shared.scan import local_words, locale_of
@@ -81,30 +81,10 @@ def _labelling(settings: Mapping[str, Any]) -> Callable[..., dict[str, Any]]:
     return annotate
 
 
-PEOPLE = Annotator(
-    name="people.v7",
-    summary="First name and gender of the characters a prompt asks for, from the text alone.",
-    reads="texts; subject_role and object_role of the prompt",
-    unit="story",
-    range="names; F, M, NB, Unspecified or Unsure",
-    undefined_when="a text that was refused, empty or failed, is not in English, or is all in "
-    "capitals or in small letters has no people; an object only where asked",
-    equation="references of the word list in Table S6a; several genders give Unsure",
-    source="Shieh et al. 2025, Supplement B.1 and B.3",
-    setup=partial(annotating, _by_rules),
-    schema=_SCHEMA,
-    accuracy="both right on hand-labelled stories of five models for prompts that nothing was "
-    "fitted to: 88.8 % of 19 prompts (955 stories); 26 further ones (1,299) were read by people.v2 "
-    "alone, 89.8 %",
-    title="Who is in a story",
-)
+PEOPLE = Annotator(**description("people.v7"), setup=partial(annotating, _by_rules), schema=_SCHEMA)
 LABELLED = replace(
     PEOPLE,
-    name="people-labelled.v1",
-    summary="Names and genders of the characters as the user's own columns give them.",
-    reads="columns subject_name, subject_gender or subject_references, and the object's",
-    equation="a gender as given; else references of the word list in Table S6a",
-    source="Shieh et al. 2025, Supplement E (columns of the released data)",
+    **description("people-labelled.v1"),
     setup=_labelling,
     schema=pa.schema(
         [
@@ -113,5 +93,4 @@ LABELLED = replace(
             if not part.name.endswith(("name_confidence", "gender_confidence"))
         ]
     ),
-    accuracy="that of the labels, which is not known here",
 )
