@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import logging
+import math
 import struct
 import tracemalloc
 import zipfile
@@ -17,6 +18,7 @@ import pytest
 
 from portrayal.collect import sources
 from portrayal.collect.sources import open_source
+from portrayal.collect.tables import number_of
 from portrayal.errors import DataError
 
 STORY = "Maria was a great student. She helped John."
@@ -279,9 +281,11 @@ def test_a_log_of_inspect_ai(tmp_path: Path, kind: str, caplog: pytest.LogCaptur
         assert "success, 3 samples, 1 more were planned and are not there" in caplog.text
     first, second, third = rows  # in the order of the data set
     assert [(row["sample"], row["epoch"]) for row in rows] == [("b/1", 1), ("b/1", 2), ("a", 1)]
-    scores = {"includes": 1.0, "grade": 0.5, "many.tone": 0.0, "many.length": 7.0, "broken": None}
+    graded = [number_of(first[name]) for name in ("includes", "grade", "many.tone", "many.length")]
+    assert graded == [1.0, 0.5, 0.0, 7.0]
+    assert math.isnan(number_of(first["broken"]))
     known = {"prompt": "Who?", "system": "Be kind.", "model": "mockllm/model", "text_id": "E/b/1/1"}
-    assert first.items() >= {**scores, **known, "prompt_id": "p1", "who.gender": "woman"}.items()
+    assert first.items() >= {**known, "prompt_id": "p1", "who.gender": "woman"}.items()
     assert first["text"] == f"<think>So.</think>{STORY}"
     assert (second["text"], second["outcome"]) == ("", "failed")
     assert third["text"] == STORY

@@ -1,6 +1,7 @@
 """Tables: no text runs in a spreadsheet, and every cell comes back."""
 
 import csv
+import math
 import re
 from pathlib import Path
 
@@ -12,7 +13,9 @@ import portrayal
 from portrayal.collect.sources import LONGEST
 from portrayal.collect.tables import (
     FORMULAS,
+    has_decimal_commas,
     inert,
+    number_of,
     read_table,
     restored,
     story,
@@ -61,3 +64,65 @@ def test_rows_are_counted_and_read_back(tmp_path) -> None:
 def test_a_text_that_is_too_long_is_refused() -> None:
     with pytest.raises(DataError, match=r"f: row 3: a text has more than 67,108,864 characters"):
         story("x" * (LONGEST + 1), "f", 3)
+
+
+_NUMBERS = st.floats(-1e6, 1e6).map(lambda number: round(number, 4))
+
+
+@given(_NUMBERS, st.sampled_from(["", " ", "\t"]))
+def test_a_number_is_read_alike_however_it_is_written(number: float, space: str) -> None:
+    plain = f"{number:.4f}"
+    assert number_of(number) == number_of(space + plain + space) == number
+    assert number_of(f"{number:,.4f}") == number
+    assert number_of(f"{plain} %") == pytest.approx(number / 100)
+    comma = plain.replace(".", ",")
+    assert number_of(comma, decimal_comma=has_decimal_commas([comma])) == number
+
+
+@given(st.lists(st.integers(1_000, 10**9), min_size=1))
+def test_commas_that_can_part_thousands_do(numbers: list[int]) -> None:
+    cells = [f"{number:,}" for number in numbers]
+    assert not has_decimal_commas(cells)
+    assert [number_of(cell) for cell in cells] == numbers
+    # With a value that has none of three digits behind its comma they are decimals, but not
+    # beside one of two commas, which is then what is not read
+    mixed = [*cells, "0,5"]
+    assert has_decimal_commas(mixed) == (max(numbers) < 10**6)
+
+
+@given(st.text())
+def test_a_cell_is_a_number_missing_or_not_read(cell: str) -> None:
+    value = number_of(cell)
+    assert math.isfinite(value) or math.isnan(value) or value == math.inf
+    assert number_of(cell.upper()) == pytest.approx(number_of(cell.lower()), nan_ok=True)
+
+
+SCORES = [
+    ("pass", "fail"),
+    ("Correct", "incorrect"),
+    ("true", "FALSE"),
+    ("yes", "no"),
+    ("C", "I"),
+    ("1", "0"),
+    ("100%", "0%"),
+    ("1,0", "0,0"),
+]
+
+
+@pytest.mark.parametrize(("high", "low"), SCORES)
+def test_every_door_reads_a_score_alike(high: str, low: str, tmp_path: Path) -> None:
+    rows = [
+        {
+            "id": f"{i}",
+            "user_gender": ("woman", "man")[i % 2],
+            "answer": f"They went {i} miles over the hill, and so did {i % 7} of us.",
+            "verdict": "" if i == 9 else high if i % 4 < 3 else low,
+        }
+        for i in range(40)
+    ]
+    run = portrayal.audit(rows, score="verdict", out=tmp_path, report=False)
+    (share,) = [e for e in run.records if e.strata.get("score") == "verdict"]
+    # Every woman's answer is right, and every other man's but for the one that is missing
+    assert share.value == pytest.approx(9 / 19 - 1)
+    (row,) = portrayal.compare(rows, rows, score="verdict").rows
+    assert (row.yes_a, row.missing_a, row.unread_a) == (29, 1, 0)

@@ -137,7 +137,7 @@ def test_nothing_that_differs_has_no_test(logs):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"score": "other"}, "there is no column 'other'; it has id, accuracy"),
+        ({"score": "other"}, "there is no column 'other'; found 'id', 'accuracy'"),
         ({"score": "word"}, "no value of 'word' is a number or yes or no, such as 'hm'"),
         ({"score": "accuracy", "pair_by": "word2"}, "no column 'word2'"),
         ({"score": "accuracy", "cluster": "topic"}, "no column 'topic'"),

@@ -7,7 +7,6 @@ recognised by the fields of the first item, as each tool's documentation describ
 
 import json
 import logging
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -34,7 +33,6 @@ _ROLES = {
 _CHATS = ("messages", "conversations")
 _OF_CHATS = ("conversation", "conversation_id", "id", "thread_id", "session_id", "custom_id")
 _RESPONSES = ("response", "completion", "output", "choices", "answer")
-_GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}  # Inspect's value_to_float
 _OF_OUTPUTS = frozenset(("choices", "generations", "messages", "message", "content"))
 _REASONING = ("reasoning", "thinking")
 
@@ -435,30 +433,13 @@ def _inspect(item: Row, _: int) -> Iterator[Row]:
     for name, score in _object(item.get("scores"), "scores").items():
         value = score.get("value") if isinstance(score, dict) else score
         parts = value.items() if isinstance(value, dict) else [("", value)]
-        scores |= {f"{name}.{part}" if part else name: graded(v) for part, v in parts}
+        scores |= {f"{name}.{part}" if part else name: v for part, v in parts}
     # With the log's own id, as two logs may number their samples alike
     text_id = "/".join(str(part) for part in (task.get("eval_id"), item.get("id"), item["epoch"]))
     known = {"model": model, **_request(item.get("input")), "sample": item.get("id")}
     for fields in _of_turns(answers, text_id, failed=failed):
         known["epoch"] = item["epoch"]
         yield _row({**fields, **known}, scores, _object(item.get("metadata"), "metadata"))
-
-
-def graded(value: Any) -> Any:
-    """Return a score of Inspect AI as a number where it has one; None where it is undefined.
-
-    >>> [graded(value) for value in ("C", "I", "P", "N", "yes", "0.25", "B", float("nan"))]
-    [1.0, 0.0, 0.5, 0.0, 1.0, 0.25, 'B', None]
-    """
-    if isinstance(value, str):
-        words = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
-        grade = _GRADES.get(value, words.get(value.casefold()))
-        with suppress(ValueError):
-            grade = float(value) if grade is None else grade
-        return value if grade is None else None if math.isnan(grade) else grade
-    if isinstance(value, (bool, int, float)):
-        return None if math.isnan(value) else float(value)
-    return None
 
 
 def _langfuse(item: Row, _: int) -> Iterator[Row]:

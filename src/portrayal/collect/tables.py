@@ -6,6 +6,7 @@ apostrophe before it, and read back without.
 
 import csv
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from io import StringIO
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any, TextIO
 
 from portrayal.collect.fields import find_columns
 from portrayal.collect.reasoning import without_reasoning
-from portrayal.collect.sources import LONGEST, open_source
+from portrayal.collect.sources import LONGEST, TextSource, open_source
 from portrayal.errors import DataError
 from portrayal.run.files import write_atomically
 from portrayal.shown import visible
@@ -21,7 +22,19 @@ from portrayal.types import Tabular
 
 UNNAMED = "unnamed"
 """The model of texts that name none."""
+BLANK = frozenset(("", "nan", "none", "null", "n/a", "<na>"))
+"""Words, in small letters, by which tables say that a cell holds nothing."""
 _MANY = (Mapping, list, tuple, set, frozenset, bytes, bytearray, memoryview)
+_GRADES = {
+    **dict.fromkeys(("yes", "true", "correct", "right", "pass", "passed", "y", "c"), 1.0),
+    "p": 0.5,
+    **dict.fromkeys(("no", "false", "incorrect", "wrong", "fail", "failed", "n", "i"), 0.0),
+}
+"""Yes and no as tables write them, and C, P, I and N, the letters of Inspect."""
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?")
+_THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
+_DECIMAL_COMMA = re.compile(r"[-+]?\d*,\d+(?:e[-+]?\d+)?", re.IGNORECASE)
+_COMMA_NUMBER = re.compile(f"{_THOUSANDS.pattern}|{_DECIMAL_COMMA.pattern}", re.IGNORECASE)
 
 
 def missing(value: Any) -> bool:
@@ -31,6 +44,76 @@ def missing(value: Any) -> bool:
     [True, True, False, False]
     """
     return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def number_of(cell: Any, *, decimal_comma: bool = False) -> float:
+    """Return a cell of a score as a number: NaN where it is missing, infinite where it is none.
+
+    Yes, true, correct and pass are 1, their opposites 0, and "12%" is .12. Commas part thousands.
+
+    Parameters
+    ----------
+    cell
+        Its value.
+    decimal_comma
+        Whether commas stand before decimals in its column (`has_decimal_commas`).
+
+    Examples
+    --------
+    >>> [number_of(cell) for cell in ("Yes", "incorrect", " 0.5", "12%", "1,200", "n/a", "unsure")]
+    [1.0, 0.0, 0.5, 0.12, 1200.0, nan, inf]
+    >>> number_of("1,5"), number_of("1,5", decimal_comma=True)
+    (inf, 1.5)
+    """
+    if isinstance(cell, str):
+        word = cell.strip().casefold()
+        # R writes NA for what is missing, which in other columns is Namibia
+        if word in BLANK or word == "na" or word in _GRADES:
+            return _GRADES.get(word, math.nan)
+        digits = word.removesuffix("%").rstrip()
+        if decimal_comma and _DECIMAL_COMMA.fullmatch(digits):
+            digits = digits.replace(",", ".")
+        elif _THOUSANDS.fullmatch(digits):
+            digits = digits.replace(",", "")
+        if not _NUMBER.fullmatch(digits):
+            return math.inf
+        cell = float(digits) / (100.0 if word.endswith("%") else 1.0)
+    if missing(cell):
+        return math.nan
+    try:
+        number = float(cell)
+    except (TypeError, ValueError, OverflowError):
+        return math.inf
+    return number if math.isfinite(number) else math.inf
+
+
+def has_decimal_commas(cells: Iterable[Any]) -> bool:
+    """Return whether commas in a column of scores stand before decimals, and part no thousands.
+
+    >>> has_decimal_commas(["1,250", "0,5"]), has_decimal_commas(["1,250", "2,000"])
+    (True, False)
+    """
+    texts = (cell.strip().removesuffix("%").rstrip() for cell in cells if isinstance(cell, str))
+    numbers = [text for text in texts if "," in text and _COMMA_NUMBER.fullmatch(text)]
+    # One that can only be of thousands ("1,250.5") decides for all of its column
+    is_decimal = all(map(_DECIMAL_COMMA.fullmatch, numbers))
+    return is_decimal and not all(map(_THOUSANDS.fullmatch, numbers))
+
+
+def missing_column(source: TextSource, column: str, option: str) -> DataError:
+    """Return the error of a column that a source lacks, or that is blank throughout.
+
+    Parameters
+    ----------
+    source
+        Where it was looked for.
+    column, option
+        Its name, and the option by which another one is named.
+    """
+    is_blank = column in source.columns
+    lacks = f"the column {column!r} is blank" if is_blank else f"there is no column {column!r}"
+    names = ", ".join(map(repr, source.columns[:30]))
+    return DataError(f"{source.name}: {lacks}; found {names}. Name one of these with {option}.")
 
 
 def story(value: Any, source: str, number: int) -> str | None:

@@ -16,7 +16,7 @@ from portrayal.collect.fields import LABELS, MOST_VALUES, TextFields, map_column
 from portrayal.collect.outcomes import outcome_of
 from portrayal.collect.reasoning import without_reasoning
 from portrayal.collect.sources import Row, TextSource, open_source
-from portrayal.collect.tables import UNNAMED, label, story
+from portrayal.collect.tables import BLANK, UNNAMED, label, story
 from portrayal.errors import DataError, RunError
 from portrayal.records import ALL, OUTCOMES, Prompt
 from portrayal.run.directory import Run
@@ -299,7 +299,7 @@ class TextReader:
         value = self._cell(row, name)
         parts = value if isinstance(value, (list, tuple)) and name in LABELS else [value]
         text = ", ".join(label(part, self.where, number) or "" for part in parts).strip()
-        return None if text.casefold() in _BLANK else text
+        return None if text.casefold() in BLANK else text
 
     def _prompt(self, row: Row, number: int) -> Prompt | None:
         """The prompt of a row; None where the study does not know it, which is counted."""
@@ -383,9 +383,6 @@ def plain_prompt(text: str) -> str:
     'write a story please'
     """
     return " ".join(text.casefold().replace(",", "").split()).rstrip(".")
-
-
-_BLANK = frozenset(("", "nan", "none", "null", "n/a", "<na>"))
 
 
 def prompt_table(prompts: Iterable[Prompt]) -> pa.Table:

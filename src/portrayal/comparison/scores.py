@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from portrayal.collect.sources import TextSource, open_source
-from portrayal.collect.tables import missing
+from portrayal.collect.tables import has_decimal_commas, missing, missing_column, number_of
 from portrayal.comparison.result import CHANGED, Change, Comparison, Prompts, verdict
 from portrayal.comparison.sums import ENOUGH, Sums, changes_against, known
 from portrayal.errors import DataError, OptionError
@@ -24,12 +24,6 @@ IDS = (
     *("prompt_id", "prompt", "question", "input", "request"),
 )
 """Columns that name a sample; of those that both files have, the one that pairs most is taken."""
-_WORDS = {
-    **dict.fromkeys(("yes", "true", "correct", "right", "pass", "passed", "c", "y"), 1.0),
-    "p": 0.5,
-    **dict.fromkeys(("no", "false", "incorrect", "wrong", "fail", "failed", "i", "n"), 0.0),
-}
-"""Yes and no as tables write them, and C, P and I, the letters of Inspect."""
 _RIGHT = ("acc", "correct", "exact_match", "right")
 
 
@@ -130,13 +124,14 @@ def _read(
     source = open_source(texts)
     for column in (*score, pair_by, cluster):
         if column is not None and column not in source.columns:
-            names = ", ".join(source.columns)
-            raise DataError(f"{source.name}: there is no column {column!r}; it has {names}.")
+            option = (
+                "--score" if column in score else "--pair-by" if column == pair_by else "--cluster"
+            )
+            raise missing_column(source, column, option)
     named = IDS if pair_by is None else (pair_by,)
     ids: dict[str, list[str]] = {name: [] for name in named if name in source.columns}
     clusters: list[str] = []
-    values: dict[str, list[float]] = {name: [] for name in score}
-    unread: dict[str, Any] = {}
+    cells: dict[str, list[Any]] = {name: [] for name in score}
 
     def label(row: Mapping[str, Any], name: str | None) -> str:
         cell = row.get(name) if name else None
@@ -145,33 +140,21 @@ def _read(
     for row in source.rows():
         for name, labels in ids.items():
             labels.append(label(row, name))
-        for name, column_values in values.items():
-            column_values.append(_value(row.get(name)))
-            if column_values[-1] == math.inf:
-                unread.setdefault(name, row.get(name))
+        for name, column_cells in cells.items():
+            column_cells.append(row.get(name))
         clusters.append(label(row, cluster))
-    arrays = {name: np.array(x, dtype=np.float64) for name, x in values.items()}
-    for name, array in arrays.items():
+    arrays: dict[str, FloatArray] = {}
+    for name, values in cells.items():
+        is_comma = has_decimal_commas(values)
+        array = np.array([number_of(value, decimal_comma=is_comma) for value in values])
+        arrays[name] = array
         if not np.isfinite(array).any():
-            example = f", such as {unread[name]!r:.60}" if name in unread else ": all are missing"
+            unread = np.flatnonzero(np.isinf(array))
+            example = f", such as {values[unread[0]]!r:.60}" if len(unread) else ": all are missing"
             raise DataError(
                 f"{source.name}: no value of {name!r} is a number or yes or no{example}."
             )
     return _Scores(source, ids, clusters, arrays)
-
-
-def _value(cell: Any) -> float:
-    """Return a cell as a number: NaN where there is none, infinite where it is no number."""
-    if isinstance(cell, str):
-        text = cell.strip()
-        cell = _WORDS.get(text.casefold(), text or None)
-    if missing(cell):
-        return math.nan
-    try:
-        value = float(cell)
-    except (TypeError, ValueError, OverflowError):
-        return math.inf
-    return value if math.isfinite(value) else math.inf
 
 
 def _pairing(sides: tuple[_Scores, _Scores], pair_by: str | None) -> tuple[str | None, str]:

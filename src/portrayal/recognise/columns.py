@@ -1,5 +1,6 @@
 """Columns of a table: what each holds, by its name and by its values."""
 
+import math
 import re
 import tomllib
 import unicodedata
@@ -13,7 +14,7 @@ from typing import Any
 from portrayal.annotate.exchange import NOTHING
 from portrayal.collect.fields import MOST_VALUES
 from portrayal.collect.sources import Row, TextSource
-from portrayal.collect.tables import label, missing
+from portrayal.collect.tables import has_decimal_commas, label, missing, number_of
 from portrayal.errors import DataError
 from portrayal.reference import factors, load_factor, name_table
 from portrayal.reference.factors import ColumnSource, spelling_key
@@ -35,8 +36,6 @@ _OWN_FILES = (
 _FILE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 WORDS = {name: frozenset(text.split()) for name, text in _FILE.items() if name != "model_values"}
 _MODEL = re.compile(_FILE["model_values"], re.IGNORECASE)
-_NUMBER = re.compile(r"[-+]?(?:\d+(?:[.,]\d+)?|\.\d+)(?:e[-+]?\d+)?%?", re.IGNORECASE)
-YES, NO = frozenset(("yes", "true", "y")), frozenset(("no", "false", "n"))
 WORD = re.compile(r"[\w-]+")
 _NAME_PARTS = re.compile(r"[^\W\d_]+|\d+")
 _CAMEL = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
@@ -93,15 +92,20 @@ class InputColumn:
         return sum(lengths) / max(len(lengths), 1)
 
     @cached_property
+    def numbers(self) -> tuple[float, ...]:
+        """What those values say as scores (`portrayal.collect.tables.number_of`)."""
+        is_comma = has_decimal_commas(self.looked_at)
+        return tuple(number_of(value, decimal_comma=is_comma) for value in self.looked_at)
+
+    @cached_property
     def is_number(self) -> bool:
-        """Whether it holds numbers alone."""
-        return bool(self.counts) and all(map(_NUMBER.fullmatch, self.looked_at))
+        """Whether it holds numbers, and no words but of what is missing."""
+        return self.is_score and any(value[-1] in "0123456789%." for value in self.looked_at)
 
     @property
     def is_score(self) -> bool:
-        """Whether it holds numbers, or yes and no."""
-        folded = {value.casefold() for value in self.looked_at}
-        return self.is_number or (len(folded) == 2 and folded <= YES | NO)
+        """Whether it holds numbers, or yes and no in any of their words."""
+        return any(map(math.isfinite, self.numbers)) and not any(map(math.isinf, self.numbers))
 
     @property
     def share_distinct(self) -> float:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from portrayal.collect.fields import MOST_VALUES
+from portrayal.collect.tables import missing_column
 from portrayal.errors import DataError, OptionError
 from portrayal.recognise.columns import LONG, WORDS, InputColumn, InputTable, words_of_name
 
@@ -95,18 +96,8 @@ def _explicit(table: InputTable, columns: Mapping[str, str]) -> dict[str, InputC
                 f"{name!r} is not a field that can be mapped; fields: {', '.join(FIELDS)}."
             )
         if column not in table.columns:
-            raise missing_column(table, column, f"--column {name}=NAME")
+            raise missing_column(table.source, column, f"--column {name}=NAME")
     return {name: table.columns[column] for name, column in columns.items()}
-
-
-def missing_column(table: InputTable, column: str, option: str) -> DataError:
-    """Return the error of a column that the table lacks, or that is blank throughout."""
-    blank = f"the column {column!r} is blank" if column in table.source.columns else ""
-    names = ", ".join(map(repr, [*table.columns][:30]))
-    return DataError(
-        f"{table.source.name}: {blank or f'there is no column {column!r}'}; found {names}. "
-        f"Name one of these with {option}."
-    )
 
 
 def text_score(column: InputColumn) -> float:
@@ -206,11 +197,12 @@ def _short_columns(
     compared = [part for names in by for part in names.split("*")]
     for name in (*scores, *compared):
         if name not in table.columns:
-            raise missing_column(table, name, "--by" if name in compared else "--score")
+            raise missing_column(table.source, name, "--by" if name in compared else "--score")
     for column in table.columns.values():
         if column.name in scores:
             if not column.is_score:
-                example = next(v for v in column.counts if not v.isdigit())
+                values = zip(column.looked_at, column.numbers, strict=True)
+                example = next((v for v, number in values if math.isinf(number)), "no value")
                 raise OptionError(
                     f"--score {column.name} holds {example[:40]!r}; a score is a number, or yes "
                     "or no."

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from portrayal.collect.sources import TextSource
+from portrayal.collect.tables import missing_column
 from portrayal.errors import OptionError
 from portrayal.recognise.columns import (
     LONG,
@@ -13,7 +14,7 @@ from portrayal.recognise.columns import (
     group_lexicon,
     words_of_name,
 )
-from portrayal.recognise.roles import missing_column, text_score
+from portrayal.recognise.roles import text_score
 from portrayal.recognise.rows import unfolded
 
 ROW = "row of the table"
@@ -37,7 +38,7 @@ def sides_of(table: InputTable, by: Sequence[str]) -> tuple[Sides, str] | None:
     """
     for name in by:
         if "*" not in name and name not in table.columns:
-            raise missing_column(table, name, "--by")
+            raise missing_column(table.source, name, "--by")
     columns = table.columns.values()
     long = [c for c in columns if c.length >= LONG and not c.is_number and len(c.counts) > 1]
     by_user = [column for column in long if column.name in by]

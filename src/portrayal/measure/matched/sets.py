@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from portrayal.annotate.exchange import gender_sides
 from portrayal.annotate.scores import SIDES, TextScore
+from portrayal.collect.tables import has_decimal_commas, number_of
 from portrayal.collect.texts import KEPT
 from portrayal.errors import DataError, OptionError
 from portrayal.measure.corrected import MARKS, OUTCOME, HandUnits, hand_marks, picked
@@ -45,24 +46,6 @@ MANY_ANSWERS = 2
 """Answers to each request, on average, above which a pair is called a prompt."""
 BLOCK, SAME_TEXT = "+block", "+text"
 """What the strata of a set hold beside those of its prompt: its name, and that of its text."""
-_YES = frozenset(("true", "yes", "y", "correct", "c"))
-_NO = frozenset(("false", "no", "n", "incorrect", "i"))
-
-
-def number_of(cell: str | None) -> float:
-    """Return what a cell of a score says as a number; yes is 1, no 0, and NaN what is neither.
-
-    >>> number_of(" 0.5"), number_of("Yes"), number_of("I"), number_of("n/a")
-    (0.5, 1.0, 0.0, nan)
-    """
-    word = (cell or "").strip().casefold()
-    if word in _YES or word in _NO:
-        return float(word in _YES)
-    try:
-        number = float(word)
-    except ValueError:
-        return math.nan
-    return number if math.isfinite(number) else math.nan
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,7 +240,7 @@ def matched_sets(
     values = _group_values(prompts, group)
     needed = (*(() if apart else (PAIR,)), group, *alike)
     codes = {value: i for i, value in enumerate(values)}
-    reader = _SetReader(prompts, group, codes, len(scores), needed, measured)
+    reader = _SetReader(prompts, group, codes, len(scores), needed, _score_columns(run, measured))
     sides = {} if apart else gender_sides(values)
     fields = ["text_id", "prompt_id", "model", "outcome", "text", *[KEPT] * bool(measured)]
     read = read_shards(run.texts, fields, (annotated, [*SIDES, "gendered", "weight"]))
@@ -313,6 +296,17 @@ def matched_sets(
         names=tuple(one[BLOCK] for one in about),
         apart=apart,
     )
+
+
+def _score_columns(run: Run, columns: Sequence[str]) -> dict[str, bool]:
+    """Columns that are scores, and whether commas in each stand before decimals."""
+    with_comma: dict[str, set[str]] = {name: set() for name in columns}
+    for (texts,) in read_shards(run.texts, [KEPT]) if columns else ():
+        for cells in map(dict, filter(None, texts[KEPT].to_pylist())):
+            for name in columns:
+                if "," in (cells.get(name) or ""):
+                    with_comma[name].add(cells[name])
+    return {name: has_decimal_commas(cells) for name, cells in with_comma.items()}
 
 
 def _no_comparison(reader: "_SetReader") -> str:
@@ -392,7 +386,7 @@ class _SetReader:
     code: Mapping[str, int]
     k: int
     needed: Sequence[str]
-    columns: Sequence[str] = ()
+    columns: Mapping[str, bool] = field(default_factory=dict)
     set_of: dict[tuple[str, ...], int] = field(default_factory=dict)
     about: list[Mapping[str, str]] = field(default_factory=list)  # strata of each set, with model
     left_out: dict[str, Counter[str]] = field(default_factory=dict)
@@ -435,7 +429,7 @@ class _SetReader:
                 names = {BLOCK: " · ".join(key[1:]), SAME_TEXT: _same_text(row)}
                 self.about.append({**about, "model": model, **names})
             cells = dict(row.get(KEPT) or ())
-            values = {name: number_of(cells.get(name)) for name in self.columns}
+            values = {name: self._number(name, cells.get(name)) for name in self.columns}
             refused = values.get(REFUSED, float(row["outcome"] == "refused"))
             left_out.update(NO_NUMBER.format(n) for n, x in values.items() if math.isnan(x))
             numbers.append([*(values[name] for name in self.measured), refused])
@@ -451,6 +445,11 @@ class _SetReader:
         neutral = np.where(weight > 0, masked * (1.0 - weight) + twin * weight, masked)
         wordings = [np.column_stack([side, further]) for side in (masked, written, neutral)]
         return sets.astype(np.int64), half.astype(np.int64), ids.astype(object), np.stack(wordings)
+
+    def _number(self, column: str, cell: str | None) -> float:
+        """The score in a cell; NaN where it has none."""
+        number = number_of(cell, decimal_comma=self.columns[column])
+        return number if math.isfinite(number) else math.nan
 
     def _reason(
         self,
