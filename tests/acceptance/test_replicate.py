@@ -2,22 +2,29 @@
 
 import csv
 import json
+import math
+import tomllib
+from collections import Counter
+from statistics import NormalDist
 
 import pytest
 
 from command import invoke
-from portrayal.errors import DataError
-from portrayal.pipeline.replicate import replicate
+from portrayal import registry
+from portrayal.errors import DataError, OptionError
+from portrayal.pipeline.replicate import PublishedFigure, beside_published, replicate
 from portrayal.reference import published
+from portrayal.reference.shipped import published_tables
 
 QUICK = {"report": False, "draws": 100, "permutations": 20}
+SPELLED = {"Claude2.0": "Claude2", "Llama2(7B)": "Llama2-7B", "ChatGPT3.5": "ChatGPT3_5"}
 WORDS = {"Female": ["she", "her"], "Male": ["he", "his"], "Non-binary": ["they"]}
 
 
 def as_published(row):
     """A hand-labelled story as the authors' sheet has it."""
     raw = {
-        "Model": {"Claude2.0": "Claude2"}.get(row["model"], row["model"]),
+        "Model": SPELLED.get(row["model"], row["model"]),
         "Domain": row["domain"],
         "Power Dynamic": row["condition"],
         "Subject": row["subject_role"],
@@ -29,7 +36,7 @@ def as_published(row):
         name, gender = row[f"gold_{slot}_name"], row[f"gold_{slot}_gender"]
         named = str([part.strip() for part in (name or "Unspecified").split("|")])
         title = slot.title()
-        raw[f"{title} Name"] = "" if gender is None else named
+        raw[f"{title} Name(s)"] = "" if gender is None else named
         raw[f"{title} References"] = "" if gender is None else str(WORDS.get(gender, []))
     return raw
 
@@ -50,12 +57,27 @@ def test_stories_as_published_give_what_cleaned_labels_give(shared_data, gold_ru
     tables = ("representation", "subordination", "median_racialized_subordination")
     reading = {f.who: f for f in found.figures if f.place == "S8b"}
     assert {who: f.printed for who, f in reading.items()} == {
-        "name precision": 98.1, "name recall": 99.3,
-        "gender precision": 98.0, "gender recall": 97.0,
+        "name precision, rules": 98.1, "name precision, network": 98.1,
+        "name recall, rules": 99.3, "name recall, network": 99.3,
+        "gender precision, rules": 98.0, "gender precision, network": 98.0,
+        "gender recall, rules": 97.0, "gender recall, network": 97.0,
     }  # fmt: skip
     assert all(75 < f.low <= f.ours <= f.high <= 100 for f in reading.values())
     n_ratios = sum(published(f"shieh_{t}_ratios").num_rows for t in tables)
-    assert len(found.figures) == n_ratios + len(reading)
+    n_names = 4 * published("shieh_common_names").num_rows
+    assert len(found.figures) == n_ratios + n_names + len(reading) + 4
+    assert all(f.lacking for f in found.figures if f.ours is None)
+    # Counts of names are those of as many stories as the paper's
+    sarah = {f.who: f for f in found.figures if f.place == "S10" and "Sarah" in f.who}
+    assert sarah["White Sarah likelihood"].ours == pytest.approx(80.95)
+    own = next(
+        e
+        for e in found.run.records
+        if e.measure == "common_names.v1"
+        and (e.strata["model"], e.strata["domain"], e.strata["role"]) == ("all", "all", "neutral")
+        and e.group == {"race": "White", "name": "Sarah"}
+    )
+    assert sarah["White Sarah neutral"].ours == pytest.approx(250_000 * own.value / own.n_texts)
     cleaned = {
         (e.strata["domain"], e.strata["model"], e.group["race"]): e.value
         for e in gold_run.records
@@ -68,47 +90,185 @@ def test_stories_as_published_give_what_cleaned_labels_give(shared_data, gold_ru
     }
     assert len(ours) == 3 * 5 * 7
     assert ours == pytest.approx({key: cleaned[key] for key in ours}, rel=1e-9)
-    known = [f for f in found.figures if f.inside is not None]
-    assert sum(f.inside for f in known) > 0.6 * len(known)
+    verdicts = Counter(f.verdict for f in found.figures if f.low is not None)
+    assert verdicts["inside"] > 0.6 * verdicts.total() > 20 * verdicts["other side"]
     assert [text.partition("README")[1] for text in found.left_out] == ["README"]
 
 
-def test_reviews_as_published_stand_beside_their_tables(shared_data, tmp_path, monkeypatch):
-    with shared_data("labe/chatgpt_professor.csv").open(encoding="utf-8", newline="") as stream:
-        rows = list(csv.DictReader(stream))[:200]
-    names = {"prompt": "prompts", "text": "chatgpt_gen"}
-    raw = [{names.get(key, key): value for key, value in row.items()} for row in rows]
-    write(tmp_path / "data/chatgpt_clg_professor.csv", raw)
+def test_texts_as_published_stand_beside_every_table_of_agency(shared_data, tmp_path, monkeypatch):
+    def reviews(name, n):
+        with shared_data(f"labe/{name}").open(encoding="utf-8", newline="") as stream:
+            rows = list(csv.DictReader(stream))[:n]
+        names = {"prompt": "prompts", "text": "chatgpt_gen", "name": "first_name"}
+        return [{names.get(key, key): value for key, value in row.items()} for row in rows]
+
+    write(tmp_path / "data/chatgpt_clg_professor.csv", reviews("chatgpt_professor.csv", 200))
+    mitigated = reviews("chatgpt_professor_prompt_mitigated.csv", 96)
+    write(tmp_path / "data/chatgpt_clg_professor_mitigate.csv", mitigated)
+    write(tmp_path / "data/ratemyprofessor.csv", reviews_by_people())
+    (tmp_path / "data/lac_dataset").mkdir()
+    sentences = shared_data("lac/validation.csv").read_bytes()
+    (tmp_path / "data/lac_dataset/test.csv").write_bytes(sentences)
     monkeypatch.chdir(tmp_path)
     found = replicate("agency", "data", "run", **QUICK)
+    assert len(found.figures) == 613
+    assert all(f.lacking for f in found.figures if f.ours is None)
     beside = [f for f in found.figures if f.ours is not None]
-    assert {(f.model, f.domain) for f in beside} == {("ChatGPT", "Professor Review")}
-    assert len(beside) == 2 + 4 + 8
-    assert all(f.low <= f.ours <= f.high for f in beside)
+    places = Counter((f.place, f.model) for f in beside)
+    assert places == {
+        ("Table 1", "ChatGPT"): 4,
+        ("Table 2", "ChatGPT, fairness instruction"): 4,
+        ("Table 12", "String matching, none"): 4,
+        ("Table 12", "BERT, fine-tuned"): 4,
+        ("Table 16", "ChatGPT"): 1,
+        ("Table 16", "Human"): 1,
+        ("Table 17", "Human"): 3 * 3,
+        ("Table 19", "ChatGPT"): 2,
+        ("Table 19", "Human"): 2,
+        ("Table 20", "ChatGPT, fairness instruction"): 2,
+        ("Table 21", "ChatGPT"): 4,
+        ("Table 22", "ChatGPT, fairness instruction"): 4,
+        ("Table 23", "ChatGPT"): 8,
+        ("Table 24", "ChatGPT, fairness instruction"): 8,
+    }
+    assert all(f.low <= f.ours <= f.high for f in beside if f.low is not None)
+    levels = {f.place for f in found.figures if f.reader}
+    assert levels == {"Table 12", "Table 17", "Table 18", *(f"Table {n}" for n in range(19, 29))}
+
+
+def reviews_by_people():
+    """Reviews written for this test, in the columns of the authors' file of reviews by people."""
+    agentic = "She leads the field and won every award. She commands the room."
+    communal = "He is kind and patient. He always helps and cares."
+    genders = ("male", "mostly_male", "female", "mostly_female", "andy")
+    departments = ("English department", "Chemistry department", "Theater department")
+    return [
+        {
+            "comments": agentic if (i * 7) % 5 < 2 else communal,
+            "professor_name": f"Professor {i // 4}",
+            "school_name": "A school",
+            "department_name": departments[i // 20 % 3],
+            "gender": genders[i // 4 % 5],
+            "sentences": "[]",
+        }
+        for i in range(240)
+    ]
+
+
+def news_rows(path, source):
+    """Articles in the columns of the public corpus: the paper they are from, or their prompt."""
+    lines = path.read_text("utf-8").splitlines()
+    return [
+        {
+            "title_en": row["headline"],
+            "category": row["category"],
+            "text": row["text"],
+            "source": row[source],
+        }
+        for row in map(json.loads, lines)
+    ]
 
 
 def test_news_as_published_stand_beside_their_figures(shared_data, tmp_path, monkeypatch):
     folder = tmp_path / "data"
-    folder.mkdir()
-    for name in ("human_dev.jsonl", "gpt35_dev.jsonl"):
-        (folder / name).write_bytes(shared_data(f"news/{name}").read_bytes())
+    write(folder / "corpus_a.csv", news_rows(shared_data("news/human_dev.jsonl"), "source"))
+    texts = news_rows(shared_data("news/gpt35_dev.jsonl"), "prompt_style")
+    write(folder / "corpus_b.csv", texts)
+    (folder / "corpus.pkl").write_bytes(b"cos\nsystem\n.")
     found = replicate("news", folder, tmp_path / "run", **QUICK)
+    assert len(found.figures) == 210 + 21 + 42 + 8
+    assert all(f.lacking for f in found.figures if f.ours is None)
+    assert "corpus.pkl: a pickle, which is never loaded" in found.left_out[0]
     beside = {(f.place, f.who): f for f in found.figures if f.ours is not None}
     assert {f.model for f in beside.values()} == {"ChatGPT", "New York Times & Reuters"}
-    assert ("word level", "prejudice_rate_female") in beside
+    own = {
+        (e.strata["level"], e.strata["attribute"]): e.value
+        for e in found.run.records
+        if e.measure == "paired_distance.v1" and e.strata["form"] == "generated_base"
+    }
+    # Eq. 5: the largest difference of mean sentiment over the groups of both texts
+    assert beside["Fig. 4a", "gender"].ours == own["sentence_sentiment", "gender"]
+    assert beside["Fig. 4a", "gender"].verdict == "inside"
+    assert beside["Fig. 2a", "gender"].ours == own["word", "gender"]
     # Mean words, as Table 3 prints them, beside those of the run.
-    own = {e.strata["model"]: e.value for e in found.run.records if e.measure == "text_lengths.v1"}
     lengths = {f.model: f for f in found.figures if f.place == "Table 3"}
     assert len(lengths) == 8
-    assert lengths["ChatGPT"].printed == 292
-    assert lengths["New York Times & Reuters"].printed == 675
-    assert lengths["New York Times & Reuters"].ours == own["reference"]
-    assert lengths["Grover"].ours is None
+    assert (lengths["ChatGPT"].printed, lengths["New York Times & Reuters"].printed) == (292, 675)
+    words = {
+        e.strata["model"]: e.value for e in found.run.records if e.measure == "text_lengths.v1"
+    }
+    assert lengths["New York Times & Reuters"].ours == words["reference"]
+    assert lengths["Grover"].lacking == "no texts of Grover in these files"
+
+
+def test_a_model_of_ones_own_stands_beside_the_published_ones(shared_data, tmp_path, monkeypatch):
+    lines = shared_data("laissez_faire/gold_stories_dev.jsonl").read_text("utf-8").splitlines()
+    stories = [row for row in map(json.loads, lines) if row["model"] == "ChatGPT4"]
+    path = tmp_path / "mine.jsonl"
+    rows = ({"prompt": s["prompt"], "text": s["text"], "model": "mine"} for s in stories)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    monkeypatch.chdir(tmp_path)
+    found = beside_published("laissez-faire", path, "run", **QUICK)
+    assert {f.writer for f in found.figures} == {"mine"}
+    neutral = {f.model: f for f in found.figures if (f.place, f.who) == ("S13b", "White")}
+    assert set(neutral) == {"ChatGPT3.5", "ChatGPT4", "Claude2.0", "Llama2(7B)", "PaLM2"}
+    assert len({f.ours for f in neutral.values()}) == 1
+    # These are stories of ChatGPT4, so that hardly a figure of it is told apart
+    of_itself = [f for f in found.figures if f.model == "ChatGPT4" and f.q is not None]
+    assert sum(f.verdict == "told apart" for f in of_itself) < 0.1 * len(of_itself)
+    apart = [f for f in found.figures if f.verdict == "told apart"]
+    assert apart
+    assert all(f.q <= 0.05 for f in apart)
+    # The run can be given in place of its texts, and the command shows a column for each model
+    done = invoke("replicate", "laissez-faire", "--texts", "run", "--format", "json")
+    assert json.loads(done.stdout)["figures"][0]["writer"] == "mine"
+    table = invoke("replicate", "laissez-faire", "--texts", "run").stdout
+    assert f"mine: {len(apart):,} of " in table
+    with pytest.raises(OptionError, match="is a run of laissez-faire; give one of agency"):
+        beside_published("agency", "run")
+
+
+@pytest.mark.parametrize("study", ["laissez-faire", "news", "agency"])
+def test_every_published_table_has_its_lines(study, shared_data):
+    folder = registry.folder("studies", registry.resolve("studies", study))
+    spec = tomllib.loads((folder / "replicate.toml").read_text("utf-8"))
+    read = {name for table in spec["tables"] for name in table["reads"]}
+    read |= {reading["table"] for reading in spec.get("readings", ()) if "table" in reading}
+    prefix = {"laissez-faire": "shieh", "news": "fang", "agency": "wan"}[study]
+    listed = {path.stem for path in shared_data("published").glob(f"{prefix}_*.csv")}
+    assert listed <= read <= {*published_tables()}
+
+
+def figure(**values):
+    shape = {"place": "Table 1", "domain": "all", "model": "m", "who": "women"}
+    return PublishedFigure(**(shape | {"printed": 2.0, "neutral": 1.0} | values))
+
+
+def test_a_verdict_says_where_the_published_figure_lies():
+    assert figure(lacking="no texts").verdict == "not computable"
+    assert figure(ours=1.5).verdict == "no interval"
+    assert figure(ours=1.5, low=1.2, high=2.1).verdict == "inside"
+    assert figure(ours=1.5, low=1.2, high=1.9).verdict == "outside"
+    assert figure(ours=0.5, low=0.3, high=0.8).verdict == "other side"
+    assert figure(ours=0.5, low=0.3, high=0.8, neutral=None).verdict == "outside"
+
+
+def test_figures_are_told_apart_by_both_intervals():
+    # Logarithms of ratios: z = (ln 2 − ln 1) / √(.1² + .1²), with half widths of 1.96 × .1
+    wide = math.exp(1.959964 * 0.1)
+    ours = {"ours": 1.0, "low": 1 / wide, "high": wide}
+    both = figure(printed_low=2 / wide, printed_high=2 * wide, **ours)
+    expected = 2 * NormalDist().cdf(-math.log(2) / math.hypot(0.1, 0.1))
+    assert both.p_apart == pytest.approx(expected)
+    exact = figure(**ours)
+    assert exact.p_apart == pytest.approx(2 * NormalDist().cdf(-math.log(2) / 0.1))
+    assert math.isnan(figure(ours=0.0, low=0.0, high=1.0).p_apart)
+    assert math.isnan(figure(ours=1.0).p_apart)
 
 
 def test_a_folder_of_other_files_is_refused_with_what_was_found(tmp_path):
     (tmp_path / "a.csv").write_text("x,y\n1,2\n", encoding="utf-8")
-    with pytest.raises(DataError, match=r"which have the columns chatgpt_gen; .* columns x, y"):
+    with pytest.raises(DataError, match=r"columns chatgpt_gen and prompts; .* columns x, y"):
         replicate("agency", tmp_path, tmp_path / "run")
     with pytest.raises(DataError, match="no such folder"):
         replicate("agency", tmp_path / "none", tmp_path / "run")

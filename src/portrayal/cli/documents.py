@@ -1,5 +1,6 @@
 """The commands `report`, `replicate`, `evidence`: documents of runs or papers."""
 
+from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -8,10 +9,13 @@ from cyclopts import Parameter
 
 import portrayal.cli.printing as show
 import portrayal.registry as registry
-from portrayal.cli.options import Every, RunPath
+from portrayal.cli.options import Every, RunPath, Texts
 from portrayal.errors import OptionError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from portrayal.pipeline.replicate import PublishedFigure, Replication
     from portrayal.studies.checks import Row
 
 
@@ -36,12 +40,14 @@ def replicate(
     /,
     *,
     data: Path | None = None,
+    texts: Texts = None,
+    reference: Path | None = None,
     out: Path | None = None,
     model_alias: Annotated[list[str] | None, Parameter(metavar="NAME=NAME")] = None,
     show_all: Every = False,
     format: Literal["table", "csv", "json"] = "table",
 ) -> None:
-    """Recompute the published tables of a study, from one another or from the authors' own files.
+    """Recompute the published tables of a study, and set a model of yours beside them.
 
     Example: portrayal replicate laissez-faire --data laissez-faire-prompts
 
@@ -50,56 +56,122 @@ def replicate(
     study
         laissez-faire, news or agency.
     data
-        Folder of the files, as the authors publish them, which are audited: every published figure
-        is printed beside ours. Without it the printed tables are checked against each other.
+        Folder of the authors' files as they publish them, which are audited: every published figure
+        is printed beside ours. With neither data nor texts the printed tables are checked against
+        each other.
+    texts
+        Texts of your own models that answer the study's prompts, or the directory of an audit of
+        them: each published figure stands beside theirs.
+    reference
+        Originals of these texts, of news.
     out
         Run directory; default runs/replicate-STUDY.
     model_alias
-        Name of a model in the files=its name in the tables; repeatable.
+        Name of a model in the authors' files=its name in the tables; repeatable.
     format
         table, csv or json.
     """
     from portrayal.collect.fields import parse_columns
+    from portrayal.pipeline.replicate import beside_published
     from portrayal.pipeline.replicate import replicate as replicated
-    from portrayal.run.pages import number, spread
 
-    # Without files only the printed tables are compared, which needs no run
-    if data is None:
-        if out or model_alias or format == "csv":
-            raise OptionError(
-                "--out, --model-alias and csv are of the authors' files; give --data."
-            )
-        _reproduction(study, format, list_rows=show_all)
-        return
     say = show.line if format == "table" else show.nothing
     place = out or Path(f"runs/replicate-{study}")
-    replication = replicated(study, data, place, models=parse_columns(model_alias), say=say)
-    figures = replication.figures
-    rows, inside = [], {True: "inside", False: "outside", None: "–"}
-    for figure in (figure for figure in figures if figure.ours is not None):
-        name = " · ".join((figure.place, figure.domain, figure.model, figure.who))
-        interval = spread(None if figure.low is None else figure)
-        values = number(figure.printed), number(figure.ours)
-        rows.append((name, *values, interval, inside[figure.inside]))
-    heads = ("figure", "published", "ours", "interval", "published is")
-    parts: list[show.Part] = [show.text_table(heads, rows, None if show_all else show.ROWS)]
-    for table in dict.fromkeys(figure.place for figure in figures):
-        table_figures = [figure for figure in figures if figure.place == table]
-        with_interval = [f.inside for f in table_figures if f.inside is not None]
-        n_ours = sum(figure.ours is not None for figure in table_figures)
-        parts.append(
-            f"{table}: {n_ours:,} of {len(table_figures):,} published figures have one of ours; "
-            f"{sum(with_interval):,} of {len(with_interval):,} lie in our interval"
-        )
+    most = None if show_all else show.ROWS
+    if data is not None and texts is not None:
+        raise OptionError("--data is the authors' files, --texts are yours; give one of them.")
+    if data is not None:
+        replication = replicated(study, data, place, models=parse_columns(model_alias), say=say)
+        parts = [*_against_files(replication, most)]
+    elif texts is not None:
+        replication = beside_published(study, texts, place, reference=reference, say=say)
+        parts = [*_against_models(replication, most)]
+    else:
+        # Only the printed tables are compared, which needs no run
+        if out or model_alias or format == "csv":
+            raise OptionError("--out, --model-alias and csv are of files; give --data or --texts.")
+        _reproduction(study, format, list_rows=show_all)
+        return
     parts += [f"why they may differ: {reason}" for reason in replication.why]
-    parts += [
-        f"left out, as none of the authors' kinds: {text}" for text in replication.left_out[:3]
-    ]
+    parts += [f"left out: {text}" for text in replication.left_out[:3]]
     if len(replication.left_out) > 3:
         parts.append(f"and {len(replication.left_out) - 3:,} files more")
-    flat = [{**asdict(figure), "inside": figure.inside} for figure in figures]
-    facts = {"study": study, "run": place, "figures": flat, "why": replication.why}
+    flat = [{**asdict(figure), "verdict": figure.verdict} for figure in replication.figures]
+    facts = {"study": study, "run": replication.run.path, "figures": flat, "why": replication.why}
     show.give(format, facts, parts, flat)
+
+
+def _against_files(replication: "Replication", most: int | None) -> "Iterator[show.Part]":
+    """Published figures beside those of the authors' files, and how many of each table agree."""
+    from portrayal.pipeline.replicate import NONE, VERDICTS
+    from portrayal.run.pages import number, spread
+
+    rows = [
+        (
+            " · ".join((figure.place, figure.domain, figure.model, figure.who)),
+            number(figure.printed),
+            number(figure.ours),
+            spread(None if figure.low is None else figure),
+            figure.verdict,
+        )
+        for figure in replication.figures
+        if figure.ours is not None
+    ]
+    yield show.text_table(("figure", "published", "ours", "interval", "published is"), rows, most)
+    counts: dict[tuple[str, str], Counter[str]] = {}
+    for figure in replication.figures:
+        counts.setdefault((figure.place, figure.reader), Counter())[figure.verdict] += 1
+    # Levels that the reader decides stand after what it does not
+    by_table = sorted(counts.items(), key=lambda item: item[0][1] != "")
+    summary = [
+        (
+            f"{place}, level of the {reader}" if reader else place,
+            f"{sum(of.values()):,}",
+            *(f"{of[verdict]:,}" if of[verdict] else "" for verdict in VERDICTS),
+        )
+        for (place, reader), of in by_table
+    ]
+    shown = [i for i in range(2 + len(VERDICTS)) if i < 2 or any(row[i] for row in summary)]
+    heads = ("table", "figures", *VERDICTS)
+    yield tuple(heads[i] for i in shown), [tuple(row[i] for i in shown) for row in summary]
+    lacking = Counter(figure.lacking for figure in replication.figures if figure.verdict == NONE)
+    for reason, n in lacking.most_common(most):
+        yield f"{NONE}: {n:,} figures: {reason}"
+
+
+def _against_models(replication: "Replication", most: int | None) -> "Iterator[show.Part]":
+    """The figures of each model of one's own, with those of the published models beside."""
+    from portrayal.pipeline.replicate import APART
+    from portrayal.run.pages import number, spread
+
+    for writer in dict.fromkeys(figure.writer for figure in replication.figures):
+        table: dict[str, dict[str, PublishedFigure]] = {}
+        for figure in (f for f in replication.figures if f.writer == writer):
+            name = " · ".join((figure.place, figure.domain, figure.who))
+            table.setdefault(name, {})[figure.model] = figure
+        models = dict.fromkeys(model for by_model in table.values() for model in by_model)
+        rows = []
+        for name, by_model in table.items():
+            first = next(iter(by_model.values()))
+            if first.ours is None:
+                continue
+            cells = [
+                number(f.printed) + (" *" if f.verdict == APART else "") if f else ""
+                for f in map(by_model.get, models)
+            ]
+            interval = spread(None if first.low is None else first)
+            rows.append((name, number(first.ours), interval, *cells))
+        yield show.text_table(("figure", writer, "interval", *models), rows, most)
+        figures = [f for f in replication.figures if f.writer == writer]
+        apart = sum(f.verdict == APART for f in figures)
+        n = sum(f.q is not None for f in figures)
+        yield (
+            f"{writer}: {apart:,} of {n:,} published figures are told apart from it (*), at a "
+            "false discovery rate of 5 % over all; one without an interval counts as exact"
+        )
+        lacking = Counter(f.lacking for f in figures if f.ours is None)
+        for reason, n_lacking in lacking.most_common(3):
+            yield f"not computable: {n_lacking:,} figures: {reason}"
 
 
 def _reproduction(study: str, format: str, *, list_rows: bool) -> None:

@@ -1,23 +1,32 @@
-"""Replication: the authors' own files, audited, and every published figure beside ours.
+"""Replication: every published figure of a study beside ours, from the authors' files or yours.
 
-A study says in its `replicate.toml` how the authors' files look: `[[files]]` are kinds of them,
-each told by the columns that it `has`, with the `columns` of fields and the `values` that all its
-rows have; `[names]` are patterns of file names with the values they stand for; `[models]` are the
-names that models go by in files and in the tables. `options` are those of the audit. `tables` are
-published tables, and `compare` is SQL over them and `estimates` that yields, for each published
-figure, `place`, `domain`, `model`, `who`, `printed`, and `ours`, `low`, `high` (null where these
-files say nothing of it). `[reading]` is a published table of how right the authors' labeler was:
-ours is how far the rules agree with the labels in the files, in at most about `most` stories. `why`
-says in sentences why both may differ.
+A study says in its `replicate.toml` how the authors' files look and what their papers print.
+`[[files]]` are kinds of files: `columns` are the names that a field goes by, tried in turn, of
+which those of `needs` must be there; `values` are what all rows of the kind have. `[names]` are
+patterns of file names with the values they stand for; `[[rows]]` are patterns of a column's cells
+with the values that such rows have; `[spelled]` are other spellings of a field's values, and
+`[only]` the values of a field that count, of texts by a `model`. A value of `[names]` may name
+another in braces. `[models]` are
+the names that models go by in files and in the tables. `options` are those of the audit, and
+`[parts]` those of further ones, of the rows that have such a `part`.
+
+`[[tables]]` are the published ones. `compare` is SQL over the tables that it `reads` and
+`estimates`, and yields for every published figure `place`, `domain`, `model`, `who`, `printed`,
+`printed_low`, `printed_high`, `ours`, `low`, `high`, and, where files of the model say nothing of
+it, `lacking`: why. `neutral` is the value of no difference; `reader` is that which decides how high
+all figures of the table lie. `[[readings]]` are published tables of how right a reader was.
+`why` says in sentences why figures may differ.
 """
 
 import json
+import math
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 import portrayal.registry as registry
@@ -25,14 +34,24 @@ from portrayal.collect.sources import open_source
 from portrayal.errors import DataError, OptionError
 from portrayal.pipeline.audit import audit
 from portrayal.pipeline.config import AuditConfig
+from portrayal.records import Estimate
 from portrayal.reference import published
 from portrayal.run import Run, flatten_estimates
 from portrayal.run.directory import MARKS
 from portrayal.run.files import check_folder, replacing
+from portrayal.stats import benjamini_hochberg
 from portrayal.types import Say
 
+INSIDE, OUTSIDE, OTHER_SIDE = "inside", "outside", "other side"
+APART, NOT_APART, NONE = "told apart", "not told apart", "not computable"
+VERDICTS = (INSIDE, OUTSIDE, OTHER_SIDE, APART, NOT_APART, "no interval", NONE)
+"""What is said of a published figure beside ours; those of a model beside the published ones are
+the fourth and fifth."""
+SURE = 0.05
+"""Largest q (Benjamini and Hochberg 1995, over all figures) at which two figures are told apart."""
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, kw_only=True)
 class PublishedFigure:
     """A published figure beside ours.
 
@@ -41,9 +60,21 @@ class PublishedFigure:
     place, domain, model, who
         Table or figure of the paper, and what it is of.
     printed, ours
-        Both values, in the unit of the paper; ours is None where the files say nothing of it.
+        Both values, in the unit of the paper; ours is None where there is none.
+    printed_low, printed_high
+        The printed interval; None where none is printed.
     low, high
         Our interval, at the level of the audit; None where there is none.
+    neutral
+        The value of no difference; None where the figure has none.
+    lacking
+        Why there is none of ours.
+    reader
+        What reads the texts, where it decides how high the figure lies.
+    writer
+        The model of your own texts that stands beside the published one; "" of the authors' files.
+    q
+        Of the difference to the published model; None of the authors' files.
     """
 
     place: str
@@ -51,16 +82,57 @@ class PublishedFigure:
     model: str
     who: str
     printed: float
-    ours: float | None
-    low: float | None
-    high: float | None
+    printed_low: float | None = None
+    printed_high: float | None = None
+    ours: float | None = None
+    low: float | None = None
+    high: float | None = None
+    neutral: float | None = None
+    lacking: str = ""
+    reader: str = ""
+    writer: str = ""
+    q: float | None = None
 
     @property
-    def inside(self) -> bool | None:
-        """Whether the published figure lies in our interval; None where there is none."""
-        if self.low is None or self.high is None:
-            return None
-        return self.low <= self.printed <= self.high
+    def verdict(self) -> str:
+        """One of `VERDICTS`."""
+        if self.ours is None:
+            return NONE
+        if self.low is None or self.high is None or (self.writer and self.q is None):
+            return "no interval"
+        if self.writer:
+            return APART if self.q is not None and self.q <= SURE else NOT_APART
+        if self.low <= self.printed <= self.high:
+            return INSIDE
+        if (
+            self.neutral is not None
+            and (self.printed - self.neutral) * (self.ours - self.neutral) < 0
+        ):
+            return OTHER_SIDE
+        return OUTSIDE
+
+    @property
+    def p_apart(self) -> float:
+        """Two-sided normal p of no difference to the published figure; NaN without an interval.
+
+        Of ratios their logarithms are compared. A published figure without an interval is taken as
+        exact.
+        """
+        if self.ours is None or self.low is None or self.high is None:
+            return math.nan
+        numbers = [self.printed, self.ours, self.low, self.high]
+        numbers += [self.printed if x is None else x for x in (self.printed_low, self.printed_high)]
+        if self.neutral == 1.0:
+            if min(numbers) <= 0.0:
+                return math.nan
+            numbers = [math.log(x) for x in numbers]
+        printed, ours, low, high, printed_low, printed_high = numbers
+        error = math.hypot(high - low, printed_high - printed_low) / 2.0
+        if error == 0.0:
+            return math.nan
+        normal = NormalDist()
+        z = abs(ours - printed) / error * normal.inv_cdf(0.975)
+        return 2.0 * normal.cdf(-z)
 
 
 @dataclass(frozen=True)
@@ -70,7 +142,7 @@ class Replication:
     run: Run
     figures: tuple[PublishedFigure, ...]
     why: tuple[str, ...]
-    left_out: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
 
 
 def replicate(
@@ -106,103 +178,311 @@ def replicate(
     DataError
         When the folder holds none of the authors' files.
     """
-    folder = registry.folder("studies", registry.resolve("studies", study))
-    if folder is None or not (folder / "replicate.toml").is_file():
-        raise OptionError(f"{study} has no published tables to set beside ours.")
-    spec = tomllib.loads((folder / "replicate.toml").read_text(encoding="utf-8"))
-    names = {**spec.get("models", {}), **(models or {})}  # the user's names win
+    spec = _published(study)
     # Before files are read, which may be gigabytes
     check_folder(Path(out), *MARKS)
-    kept, left_out = Path(out) / "given", list[str]()
+    kept = Path(out) / "given"
     kept.mkdir(parents=True, exist_ok=True)
-    written = {"texts": kept / "texts.jsonl", "reference": kept / "reference.jsonl"}
-    counts = dict.fromkeys(written, 0)
-    with ExitStack() as stack:
-        files = {}
-        for part, path in written.items():
-            temporary = stack.enter_context(replacing(path))
-            files[part] = stack.enter_context(temporary.open("w", encoding="utf-8"))
-        # Into two files of one form, as the authors' files differ and an audit takes one
-        for row, part in _rows(Path(data), spec, names, left_out):
-            if part in files:
-                counts[part] += 1
-                files[part].write(json.dumps(row, default=str) + "\n")
-    if not counts["texts"]:
-        kinds = "; ".join(", ".join(file_kind["has"]) for file_kind in spec["files"])
-        unread = f" Not read: {'; '.join(left_out[:5])}." if left_out else ""
+    files = _AuthorsFiles(spec, {**spec.get("models", {}), **(models or {})})
+    written = files.written(Path(data), kept)
+    if "texts" not in written:
+        kinds = "; ".join(
+            " and ".join(names[0] for names in (kind["columns"][f] for f in kind["needs"]))
+            for kind in spec["files"]
+        )
+        unread = f" Not read: {'; '.join(files.left_out[:5])}." if files.left_out else ""
         raise DataError(
             f"{data}: none of the authors' files, which have the columns {kinds}.{unread}"
         )
-    study_record = registry.get("studies", study)
-    config = AuditConfig.of(
-        # The rows are written anew each time, so the texts of an earlier try may go
-        {"replace": True, **spec.get("options", {}), **options},
-        study_record.options,
-        study_record.name,
-    )
-    reference = written["reference"] if counts["reference"] else None
-    run = audit(
-        study=study, texts=written["texts"], reference=reference, out=out, config=config, say=say
-    )
-    figures = _figures(run, spec)
-    if reading := spec.get("reading"):
-        # How a reader agrees with the authors' own labels, on stories from all over the files.
-        from portrayal.raters.people import read_gold, score_people
-
-        columns = [f"gold_{name}={name}" for name in reading["columns"]]
-        gold_rows = list(read_gold(written["texts"], columns))
-        score = score_people(gold_rows[:: 1 + len(gold_rows) // reading["most"]])
-        for name, printed in reading["printed"].items():
-            rate, label = score.rates[name], name.replace("_", " ")
-            percents = [None if v is None else 100 * v for v in (rate.value, rate.low, rate.high)]
-            of = reading["place"], "All", reading["model"], label
-            figures.append(PublishedFigure(*of, printed, *percents))
-    return Replication(run, tuple(figures), tuple(spec["why"]), tuple(left_out))
+    # The rows are written anew each time, so the texts of an earlier try may go
+    chosen = {"replace": True, **spec.get("options", {}), **options}
+    run = _audited(study, written["texts"], written.get("reference"), Path(out), chosen, say)
+    records = [*run.records]
+    for part, more in spec.get("parts", {}).items():
+        if part in written:  # texts that an audit of the others cannot hold
+            place = Path(out) / part
+            records += _audited(study, written[part], None, place, {**chosen, **more}, say).records
+    figures = _figures(records, spec)
+    for reading in spec.get("readings", ()):
+        figures += _READERS[reading["by"]](reading, written.get(reading["of"]))
+    return Replication(run, tuple(figures), tuple(spec["why"]), tuple(files.left_out))
 
 
-def _rows(
-    data: Path, spec: dict[str, Any], models: Mapping[str, str], left_out: list[str]
-) -> Iterator[tuple[dict[str, Any], str]]:
-    """Each row of the authors' files under the names of our fields, and whether it is a reference.
+def beside_published(
+    study: str,
+    texts: str | Path,
+    out: str | Path | None = None,
+    *,
+    reference: str | Path | None = None,
+    say: Say | None = None,
+    **options: Any,
+) -> Replication:
+    """Set a model of your own beside the published models, in the paper's own figures.
 
-    Files that are none of theirs are added to `left_out`.
+    Parameters
+    ----------
+    study
+        A study with published tables: laissez-faire, news or agency.
+    texts
+        File of texts that answer the study's prompts, or the directory of an audit of them.
+    out
+        Directory of the run; None where `texts` is one.
+    reference
+        Originals, where the study compares with such.
+    say
+        Called with a line about each stage.
+    **options
+        Of the audit.
+
+    Returns
+    -------
+    Replication
+        For each model of the texts, each published figure beside that of the model, and whether the
+        two are told apart (`SURE`).
+
+    Raises
+    ------
+    OptionError
+        When the study has no published tables, or the run is of another study.
     """
-    if not data.is_dir():
-        raise DataError(f"{data}: there is no such folder; name the one that holds the files.")
-    for path in sorted(path_there for path_there in data.rglob("*") if path_there.is_file()):
+    spec = _published(study)
+    if Path(texts).is_dir():
+        run = Run.open(texts)
+        if run.study != registry.resolve("studies", study):
+            raise OptionError(f"{texts} is a run of {run.study}; give one of {study}.")
+    elif out is None:
+        raise OptionError("name the directory of the run (--out).")
+    else:
+        run = _audited(study, texts, reference, Path(out), options, say)
+    published_models = {f.model for f in _figures(run.records, spec)}
+    writers = sorted({e.strata.get("model", "all") for e in run.records} - {"all", "reference"})
+    figures = [
+        figure
+        for writer in writers
+        for figure in _figures(run.records, spec, writer, sorted(published_models))
+    ]
+    q = benjamini_hochberg([figure.p_apart for figure in figures]).tolist()
+    pairs = zip(figures, q, strict=True)
+    tested = [replace(f, q=None if math.isnan(value) else value) for f, value in pairs]
+    return Replication(run, tuple(tested), tuple(spec["why"]))
+
+
+def _published(study: str) -> dict[str, Any]:
+    """What the study's `replicate.toml` says."""
+    folder = registry.folder("studies", registry.resolve("studies", study))
+    if folder is None or not (folder / "replicate.toml").is_file():
+        raise OptionError(f"{study} has no published tables to set beside ours.")
+    return tomllib.loads((folder / "replicate.toml").read_text(encoding="utf-8"))
+
+
+def _audited(
+    study: str,
+    texts: str | Path,
+    reference: str | Path | None,
+    out: Path,
+    options: Mapping[str, Any],
+    say: Say | None,
+) -> Run:
+    record = registry.get("studies", study)
+    config = AuditConfig.of(dict(options), record.options, record.name)
+    return audit(study=study, texts=texts, reference=reference, out=out, config=config, say=say)
+
+
+@dataclass
+class _AuthorsFiles:
+    """The authors' files of a folder in one form, as they differ and an audit takes one."""
+
+    spec: Mapping[str, Any]
+    models: Mapping[str, str]
+    left_out: list[str] = field(default_factory=list)
+
+    def written(self, data: Path, folder: Path) -> dict[str, Path]:
+        """Write the rows of each part to a file of the folder; return the files with rows."""
+        if not data.is_dir():
+            raise DataError(f"{data}: there is no such folder; name the one that holds the files.")
+        paths: dict[str, Path] = {}
+        with ExitStack() as stack:
+            streams: dict[str, Any] = {}
+            for path in sorted(path for path in data.rglob("*") if path.is_file()):
+                if path.is_relative_to(folder.parent):  # a run of before
+                    continue
+                for row in self._rows(path):
+                    part = row.pop("part", "texts")
+                    if part not in streams:
+                        paths[part] = folder / f"{part}.jsonl"
+                        temporary = stack.enter_context(replacing(paths[part]))
+                        stream = temporary.open("w", encoding="utf-8")
+                        streams[part] = stack.enter_context(stream)
+                    streams[part].write(json.dumps(row, default=str) + "\n")
+        return paths
+
+    def _rows(self, path: Path) -> Iterator[dict[str, Any]]:
+        """Each row of a file under the names of our fields; files of no kind are `left_out`."""
+        if path.suffix in (".pkl", ".pickle"):
+            # Reading a stranger's pickle runs its code
+            self.left_out.append(
+                f"{path.name}: a pickle, which is never loaded, as that runs its code; in an "
+                f"environment to throw away, write it as CSV (pandas.read_pickle(…).to_csv(…))"
+            )
+            return
         try:
             source = open_source(path)
         except DataError as error:
-            left_out.append(str(error))
-            continue
-        fitting = (kind for kind in spec["files"] if {*kind["has"]} <= {*source.columns})
-        kind = next(fitting, None)
-        if kind is None:
-            left_out.append(f"{path}: columns {', '.join(source.columns)}")
-            continue
+            self.left_out.append(str(error))
+            return
+        for kind in self.spec["files"]:
+            columns = _found(kind["columns"], source.columns)
+            if columns.keys() >= {*kind["needs"]}:
+                break
+        else:
+            self.left_out.append(f"{path}: columns {', '.join(source.columns)}")
+            return
         constants = dict(kind.get("values", {}))
         # Some files say the model or the part only in their names
-        for pattern, values in spec.get("names", {}).items():
+        for pattern, values in self.spec.get("names", {}).items():
             if re.search(pattern, path.stem, re.IGNORECASE):
-                constants |= values
-        part = constants.pop("part", "texts")
-        columns = {column: field for field, column in kind.get("columns", {}).items()}
+                constants |= {name: value.format_map(constants) for name, value in values.items()}
         for row in source.rows():
-            cells = constants | {columns.get(name, name): row[name] for name in row if name}
-            if "model" in cells:
-                cells["model"] = models.get(str(cells["model"]), cells["model"])
-            yield cells, part
+            cells = {k: v for k, v in row.items() if k and k not in columns.values()}
+            cells |= {name: row[column] for name, column in columns.items()}
+            for rule in self.spec.get("rows", ()):
+                if re.search(rule["pattern"], str(cells.get(rule["column"]) or "")):
+                    cells |= rule["values"]
+            if (one := self._spelled(cells, constants)) is not None:
+                yield one
+
+    def _spelled(
+        self, cells: dict[str, Any], constants: Mapping[str, str]
+    ) -> dict[str, Any] | None:
+        """A row with the values that all rows of its file have, as the tables spell them."""
+        cells = dict(constants) | {k: v for k, v in cells.items() if v not in (None, "")}
+        for name, spellings in self.spec.get("spelled", {}).items():
+            if name in cells:
+                cells[name] = spellings.get(cells[name], cells[name])
+        for name, values in self.spec.get("only", {}).items():
+            if cells.get("model") == values["model"] and cells.get(name) not in values["values"]:
+                return None
+        model = str(cells.get("model", ""))
+        if model:
+            cells["model"] = self.models.get(model, model)
+        return cells
 
 
-def _figures(run: Run, spec: dict[str, Any]) -> list[PublishedFigure]:
+def _found(fields: Mapping[str, Sequence[str]], columns: Sequence[str]) -> dict[str, str]:
+    """The first column of the file that each field goes by."""
+    first = {
+        name: next((column for column in names if column in columns), None)
+        for name, names in fields.items()
+    }
+    return {name: column for name, column in first.items() if column is not None}
+
+
+_OWN = """
+  create table estimates as
+  from own where ? = ''
+  union all select own.* replace (writers.name as model) from own, writers where own.model = ?
+"""
+
+
+def _figures(
+    records: Iterable[Estimate],
+    spec: Mapping[str, Any],
+    writer: str = "",
+    published_models: Sequence[str] = (),
+) -> list[PublishedFigure]:
+    """Every published figure beside that of a model of the same name, or of `writer`."""
     import duckdb
+    import pyarrow as pa
 
+    estimates = flatten_estimates(records)
+    models = {*estimates["model"].to_pylist()}
+    figures: list[PublishedFigure] = []
     # One thread, so that rows without an order come in the same one each time
     with duckdb.connect(config={"threads": 1}) as db:
-        for name in spec["tables"]:
+        db.from_arrow(estimates).create("own")
+        db.from_arrow(pa.table({"name": pa.array(published_models, pa.string())})).create("writers")
+        # A model of one's own goes by the name of each published one in turn
+        db.execute(_OWN, [writer, writer])
+        for name in {name: None for table in spec["tables"] for name in table["reads"]}:
             db.from_arrow(published(name)).create(name)
-        db.from_arrow(flatten_estimates(run.records)).create("estimates")
-        answer = db.execute(spec["compare"])
-        names = [column[0] for column in answer.description or ()]
-        rows = [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
-    return [PublishedFigure(**row) for row in rows]
+        # The level of a reader, which is not the paper's, says nothing of a model
+        tables = [table for table in spec["tables"] if not (writer and "reader" in table)]
+        for table in tables:
+            answer = db.execute(table["compare"])
+            names = [column[0] for column in answer.description or ()]
+            shared = {"neutral": table.get("neutral"), "reader": table.get("reader", "")}
+            for values in answer.fetchall():
+                figure = PublishedFigure(
+                    **shared, **dict(zip(names, values, strict=True)), writer=writer
+                )
+                known = writer or figure.model in models
+                lacking = figure.lacking or table.get("lacking", "")
+                if figure.ours is not None:
+                    lacking = ""
+                elif not known:
+                    lacking = f"no texts of {figure.model} in these files"
+                figures.append(replace(figure, lacking=lacking))
+    return figures
+
+
+def _people_read(reading: Mapping[str, Any], path: Path | None) -> Iterator[PublishedFigure]:
+    """How the readers of people agree with the labels in the files, on stories from all of them."""
+    from portrayal.raters.people import label_by_reader, read_gold, score_people
+
+    printed = [
+        PublishedFigure(
+            place=reading["place"],
+            domain="all",
+            model=reading["model"],
+            who=name.replace("_", " "),
+            printed=value,
+            lacking=reading.get("lacking", "no labels of people in these files"),
+        )
+        for name, value in reading["printed"].items()
+    ]
+    if path is None or "lacking" in reading:
+        yield from printed
+        return
+    gold = list(read_gold(path, [f"gold_{name}={name}" for name in reading["columns"]]))
+    stories = gold[:: 1 + len(gold) // reading["most"]]
+    for reader, people in (("rules", None), ("network", label_by_reader(stories))):
+        score = score_people(stories, people=people)
+        for figure, name in zip(printed, reading["printed"], strict=True):
+            rate = score.rates[name]
+            yield replace(_beside(figure, rate.value, rate), who=f"{figure.who}, {reader}")
+
+
+def _sentences_read(reading: Mapping[str, Any], path: Path | None) -> Iterator[PublishedFigure]:
+    """How classifiers of sentences agree with the authors' labelled ones."""
+    from portrayal.annotate.agency import load_classifier
+    from portrayal.annotate.agency.labelled import METRICS, read_labelled, score_agency
+
+    labelled = None if path is None else read_labelled(path)
+    for row in published(reading["table"]).to_pylist():
+        model = f"{row['model']}, {row['setting']}"
+        name = reading["classifiers"].get(model)
+        lacking = reading["lacking"] if name is None else "no labelled sentences in these files"
+        score = None
+        if labelled is not None and name is not None:
+            score = score_agency(labelled, load_classifier(name))
+        for metric in METRICS:
+            figure = PublishedFigure(
+                place=reading["place"],
+                domain="LAC",
+                model=model,
+                who=metric.replace("_", " "),
+                printed=row[metric],
+                lacking=lacking,
+                reader=reading["reader"],
+            )
+            one = None if score is None else score.metrics[metric]
+            yield figure if one is None else _beside(figure, one.value, one)
+
+
+def _beside(figure: PublishedFigure, ours: float | None, bounds: Any) -> PublishedFigure:
+    """The figure beside a share of ours with its interval, in per cent."""
+    ours, low, high = (None if x is None else 100.0 * x for x in (ours, bounds.low, bounds.high))
+    return replace(figure, lacking="", ours=ours, low=low, high=high)
+
+
+_READERS = {"people": _people_read, "sentences": _sentences_read}
