@@ -57,6 +57,8 @@ SYSTEM = "system"
 
 MINUS, OTHERS = " − ", "the others"
 """Between the two groups of a difference, as groups of it are called; and all groups but one."""
+ORIGINAL, REWRITTEN = "original", "rewritten"
+"""Groups of a file that has texts beside those that they rewrite."""
 
 ERROR_VALUE, ERROR_LOW, ERROR_HIGH = "error_value", "error_low", "error_high"
 """Details: what a value would be without the reader's errors, and how far they could move it."""

@@ -59,7 +59,7 @@ def test_every_estimate_of_a_card_is_of_the_run(measured: Run, tmp_path: Path) -
     assert len(listed) > 10
     assert set(listed) <= by_id.keys()
     # Nothing is found in the sample: what comes nearest stands for it.
-    assert first_screen(View.of(measured)).lead.candidates[0].estimate.id in listed
+    assert first_screen(View.of(measured)).lead.candidates[0].first.id in listed
     assert {name for each in listed for name in by_id[each].group} >= {"race", "gender"}
 
 

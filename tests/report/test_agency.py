@@ -50,7 +50,7 @@ def test_the_first_screen_speaks_of_masked_sentences_alone(view):
         "No difference shown in 24 texts: of difference in agency, a difference above "
     )
     assert first.findings == ()
-    assert {e.estimate.strata["masking"] for e in first.lead.candidates} == {"masked"}
+    assert {e.first.strata["masking"] for e in first.lead.candidates} == {"masked"}
     assert "Agentic is not better than communal" in reading_error(view)[-1]
     assert "+22.0 and +35.6 (+23.2 and +35.0) by linear-lac-untaught.v2" in reading_error(view)[-2]
 

@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from portrayal.report.about import left_out, reading_error
-from portrayal.report.findings import findings
+from portrayal.report.findings import findings, label_of
 from portrayal.report.first import first_screen
-from portrayal.report.headline import label_of
 from portrayal.report.view import View
 
 from .paired_run import PLAIN, write_paired_run

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from portrayal.records import BASIS, CORRECTED, Estimate
-from portrayal.report.findings import correction_lines
+from portrayal.report.corrected import correction_lines
 from portrayal.report.first import finding_lines
 from portrayal.report.page import render
 from portrayal.report.view import View

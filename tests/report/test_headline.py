@@ -45,7 +45,7 @@ def test_what_was_found_leads_and_what_was_not_stands_below(make_run: Maker) -> 
     sure = estimate(3.0, 2.0, 4.0, q=0.001, domain="Love")
     found = lead(View.of(make_run([near(), sure])))
     assert (found.kind, found.sentence) == ("found", "")
-    assert [each.estimate for each in found.candidates] == [near()]
+    assert [each.first for each in found.candidates] == [near()]
 
 
 def test_what_is_established_is_never_called_not_established(make_run: Maker) -> None:
@@ -59,7 +59,7 @@ def test_what_is_established_is_never_called_not_established(make_run: Maker) ->
     doubted = estimate(9.0, 5.0, 20.0, q=0.001, domain="Love", details=errors)
     screen = first_screen(View.of(make_run([*many, doubted, near()])))
     assert [s.folded for s in screen.findings] == [False, *[True] * 6], "one question"
-    assert [each.estimate for each in screen.lead.candidates] == [near()]
+    assert [each.first for each in screen.lead.candidates] == [near()]
 
 
 def test_nothing_found_says_what_could_have_been(make_run: Maker) -> None:
@@ -115,7 +115,7 @@ def test_what_could_be_found_and_what_it_takes_follow_from_the_interval(
     rows = [near(domain=f"D{i}", clusters=20) for i in range(family)]
     other = near(measure="representation.v1", group={"race": "Black"})
     found = lead(View.of(make_run([*rows, other])))
-    mine = [each for each in found.candidates if each.estimate.measure == "subordination.v1"]
+    mine = [each for each in found.candidates if each.first.measure == "subordination.v1"]
     size = detectable(rows[0], 2 * family)  # among its own, for two questions
     needed = math.ceil(20 * (math.log(size) / math.log(0.7)) ** 2)
     assert mine
@@ -133,7 +133,7 @@ def test_candidates_are_five_the_most_probable_first(make_run: Maker) -> None:
         rows.append(replace(row, tests=(replace(row.tests[0], p=p),)))
     found = lead(View.of(make_run(rows)))
     assert len(found.candidates) == SHOWN
-    assert [each.estimate.tests[0].p for each in found.candidates] == sorted(ps)[:SHOWN]
+    assert [each.first.tests[0].p for each in found.candidates] == sorted(ps)[:SHOWN]
 
 
 def test_what_shows_no_difference_takes_too_many_prompts(make_run: Maker) -> None:
@@ -145,7 +145,7 @@ def test_what_shows_no_difference_takes_too_many_prompts(make_run: Maker) -> Non
 def test_what_is_infinite_bounds_nothing_and_is_listed(make_run: Maker) -> None:
     endless = near(math.inf, 0.9, math.inf, domain="Love")
     found = lead(View.of(make_run([endless, near()])))
-    by_domain = {each.estimate.strata["domain"]: each for each in found.candidates}
+    by_domain = {each.first.strata["domain"]: each for each in found.candidates}
     assert (by_domain["Love"].detectable, by_domain["Love"].prompts) == (None, None)
     assert [each.size for each in found.detectable] == [by_domain["Labor"].detectable]
 
@@ -366,7 +366,7 @@ def test_facts_are_those_of_the_page_and_can_be_written_as_json(make_run: Maker)
     assert found["null"] == {"value": 1.0, "low": 0.8, "high": 1.25}
     told = {each["strata"]["domain"]: each for each in facts["candidates"]}
     assert told.keys() == {"Labor", "Love"}
-    by_place = {c.estimate.strata["domain"]: c for c in lead(View.of(run)).candidates}
+    by_place = {c.first.strata["domain"]: c for c in lead(View.of(run)).candidates}
     assert told["Labor"]["prompts_needed"] == by_place["Labor"].prompts
     assert told["Labor"]["detectable"] == by_place["Labor"].detectable
     assert told["Love"]["detectable"] is None

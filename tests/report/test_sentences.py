@@ -11,8 +11,9 @@ import pytest
 
 from portrayal.comparison import Change
 from portrayal.measure.pairs import IN_ORIGINALS
-from portrayal.records import Estimate, Interval, Null
+from portrayal.records import TEXT_SD, THESE, Estimate, Fixed, Interval, Null
 from portrayal.reference.labels import speaking_of
+from portrayal.report.findings import facts_of
 from portrayal.report.first import first_screen
 from portrayal.report.sentences import change_sentence, ratio_facts, sentence_of
 from portrayal.report.view import View
@@ -211,6 +212,30 @@ OF_TEXTS = {
         "Teller: answers for “nurse” are 4.9 words longer than answers for the others to the same "
         "request",
     ),
+    "a group of one's own that has less": (
+        made(
+            *("pair_difference.v2", -4.9, -7.7, -2.1),
+            **{**SCORE, "group": {"job": "nurse − the others"}},
+        ),
+        "Teller: answers for “nurse” are 4.9 words shorter than answers for the others to the same "
+        "request",
+    ),
+    "rewritten texts that have less": (
+        made(
+            *("pair_difference.v2", 4.9, 2.1, 7.7),
+            **{**SCORE, "group": {"version": "original − rewritten"}},
+        ),
+        "Teller: rewritten texts are 4.9 words shorter than their originals",
+    ),
+    "a word of originals": (
+        made(
+            *("pair_words.v2", 0.28125, 0.2, 0.36),
+            n_units=160.0,
+            details={"with_first": 48.0},
+            **{**WORD, "group": {"version": "original − rewritten"}},
+        ),
+        "3 of 160 rewritten texts say “family”, and 48 of 160 originals",
+    ),
     "a word": (
         made(
             *("pair_words.v2", 0.28125, 0.2, 0.36),
@@ -349,3 +374,27 @@ def test_a_ratio_is_the_quotient_of_the_two_numbers_of_its_sentence(kind: str) -
 def test_no_number_is_one_that_nobody_writes(kind: str) -> None:
     words = f"{sentence_of(CASES[kind][0])}; {'; '.join(ratio_facts(CASES[kind][0]))}"
     assert not any(sign in words for sign in ("∞", "inf", "e-", "−0", "nan", "—"))
+
+
+def test_the_facts_below_a_sentence_are_of_the_group_that_it_names_first(make_run: Any) -> None:
+    less = made(
+        *("pair_difference.v2", -4.9, -7.7, -2.1), **{**SCORE, "group": {"job": "a − the others"}}
+    )
+    originals = made(
+        *("pair_difference.v2", 4.9, 2.1, 7.7),
+        **{**SCORE, "group": {"version": "original − rewritten"}},
+    )
+    view = View.of(make_run([less, originals]))
+    assert facts_of(view, less)[0] == "−4.90 words (−7.70 to −2.10)"
+    assert facts_of(view, originals)[0] == "−4.90 words (−7.70 to −2.10)"
+
+
+def test_an_interval_that_the_sentence_has_stands_in_no_fact(make_run: Any) -> None:
+    e = made(
+        *("pair_difference.v2", 4.9, 2.1, 7.7),
+        fixed=Fixed(2.1, 7.7, 0.001, 0.002),
+        details={"units_prompt": 3.0, TEXT_SD: 7.0},
+        **SCORE,
+    ).of_population(THESE, 0.95)
+    assert "(2.1 to 7.7); of other prompts nothing can be said from 3" in sentence_of(e)
+    assert facts_of(View.of(make_run([e])), e)[0] == "+0.70 standard deviations of the texts"

@@ -10,6 +10,7 @@ from functools import partial
 from textwrap import fill
 from typing import Any, Literal
 
+from portrayal.collect.tables import UNNAMED
 from portrayal.comparison.result import Change
 from portrayal.records import LIKE_THESE, Population, finite
 from portrayal.reference.labels import FactorLabels, speaking_of
@@ -86,9 +87,8 @@ class RuleCheck:
     def label(self) -> str:
         """Place, group, measure and model in words."""
         row = self.row
-        return words_of(row.measure, row.strata, row.group) + (
-            f" ({row.model})" if row.model else ""
-        )
+        words = words_of(row.measure, row.strata, row.group)
+        return words if row.model in ("", UNNAMED) else f"{words} ({row.model})"
 
     @property
     def title(self) -> str:

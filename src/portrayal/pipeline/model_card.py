@@ -188,7 +188,7 @@ def _lists(view: View) -> dict[str, list[Statement]]:
     lists: dict[str, list[Statement]] = {n: [(text, ()) for text in v] for n, v in lines.items()}
     first = first_screen(view)
     # Nothing found is a result too: shown with what came nearest
-    near = [candidate.estimate for candidate in first.lead.candidates[:1]]
+    near = [candidate.first for candidate in first.lead.candidates[:1]]
     lists["findings"] = [(first.none, near)] if first.none else []
     for finding in first.findings:
         sentence = f"{finding.headline} ({'; '.join((finding.sure, *finding.facts))})."

@@ -24,8 +24,9 @@ from portrayal.recognise.columns import (
 )
 from portrayal.recognise.matching import Pairing, keys_of, pairing_of
 from portrayal.recognise.roles import ColumnRoles, asked_for
-from portrayal.recognise.rows import ORIGINAL, REWRITTEN, Recipe
+from portrayal.recognise.rows import Recipe
 from portrayal.recognise.templates import Masker, names_of_groups, slot_words
+from portrayal.records import ORIGINAL, REWRITTEN
 
 Comparison = Literal["pairs", "templates", "originals", "groups", "people", "study"]
 PAIRED = frozenset(("pair", "pairs", "pairid", "couple", "matched"))

@@ -9,8 +9,8 @@ from itertools import chain
 from portrayal.collect.sources import Row, TextSource
 from portrayal.recognise.columns import WORDS, cell
 from portrayal.recognise.templates import Masker
+from portrayal.records import ORIGINAL, REWRITTEN
 
-ORIGINAL, REWRITTEN = "original", "rewritten"
 VERSION = ".v1"
 """Ends with another number wherever the same file gives other rows."""
 Made = Mapping[str, Callable[[Mapping[str, str]], str]]

@@ -16,7 +16,7 @@ from typing import Any
 
 import portrayal.registry as registry
 from portrayal.errors import PortrayalError
-from portrayal.records import BASIS
+from portrayal.records import BASIS, MINUS, ORIGINAL, OTHERS
 from portrayal.reference.factors import (
     ColumnSource,
     Factor,
@@ -147,6 +147,21 @@ def people_words(value: str) -> str:
             if value.casefold() in (group.key.casefold(), group.label.casefold(), *group.also):
                 return group.said.get("plural") or f"{group.label} people"
     return value if value.startswith("the ") else f"“{value}”"
+
+
+def subject_of(pair: str, value: float) -> int:
+    """Return which side of a difference of groups its sentence is about: 0 the first, 1 the second.
+
+    A group beside the others, rewritten texts beside their originals, else the side with more.
+
+    >>> subject_of("nurse − the others", -0.2), subject_of("man − woman", -0.2)
+    (0, 1)
+    """
+    first, _, second = pair.partition(MINUS)
+    references = ORIGINAL, OTHERS
+    if (first in references) != (second in references):
+        return int(first in references)
+    return int(value < 0)
 
 
 def attribute_label(attribute: str) -> str:

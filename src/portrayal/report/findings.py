@@ -1,24 +1,29 @@
-"""Findings: plain sentences about the ratios that stand out, the strongest and largest first.
+"""Findings: what a run says of its numbers, the strongest and largest first.
 
-A ratio is a finding when its clustered interval excludes the null, its q over all that the audit
-may state is below 0.05, it lies outside the null's range, it rests on at least five prompts and ten
-whole people, and the errors of who read the texts could not have made it; so is a difference. The
-same group in several places is one finding; a median over models stands beside what it sums up. The
-measure itself says how it is put in words (`Component.finding`) and how many of its findings a
-report shows at most.
+A *finding* is one number with its words: the sentence, the line below it, what stands behind it,
+and how strongly it may be said. It is made once; page, terminal, model card and file print it.
+
+A ratio is established when its clustered interval excludes the null, its q over all that the
+audit may state is below 0.05, it lies outside the null's range, it rests on at least five prompts
+and ten whole people, and the errors of who read the texts could not have made it; so is a
+difference. The same group in several places is one finding; a median over models stands beside what
+it sums up. The measure itself says how it is put in words (`Component.finding`) and how many of its
+findings a report shows at most.
 """
 
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import portrayal.report.formats as fmt
 from portrayal.annotate.scores import AGENCY
+from portrayal.collect.tables import UNNAMED
 from portrayal.measure.corrected import MARKS
+from portrayal.measure.matched.differences import states_interval
 from portrayal.records import (
-    BASIS,
+    ALL,
     ERROR_HIGH,
     ERROR_LOW,
     ERROR_VALUE,
@@ -27,23 +32,22 @@ from portrayal.records import (
     THESE,
     Estimate,
 )
+from portrayal.reference.labels import subject_of
 from portrayal.registry import described, form_of
+from portrayal.report.figures.figure import NUMBERS
 from portrayal.report.formats import short
-from portrayal.report.sentences import (
-    place_phrase,
-    ratio_facts,
-    ratio_words,
-    sentence_of,
-    where_words,
-)
+from portrayal.report.sentences import ratio_facts, ratio_words, sentence_of, where_words
 from portrayal.report.study import report_of
 from portrayal.report.view import (
+    CANNOT,
     HERE,
     SOME,
     STRONG,
-    Finding,
+    UNCLEAR,
+    Strength,
     View,
     agreement,
+    away,
     base_of,
     beyond_chance,
     clusters_of,
@@ -54,11 +58,18 @@ from portrayal.report.view import (
     q_of,
     reader_could,
     strength_of,
+    unit_words,
     units,
     when_asked,
 )
-from portrayal.report.words import capital, corrected_from, group_words, measure_title, stem
-from portrayal.run.directory import Run
+from portrayal.report.words import (
+    capital,
+    corrected_from,
+    group_label,
+    group_words,
+    measure_title,
+    stem,
+)
 
 AS_READ = "as the scorer reads"
 MOST, EACH = 5, 3
@@ -67,13 +78,156 @@ HERE_MOST = 3
 """Differences in these prompts alone in front, at most."""
 MIRRORED = 0.9
 """Share of everybody that two groups make up together whose findings are mirror images."""
-MOST_MOVED = 3
-"""Corrected numbers that are printed, those that labels moved furthest."""
-MOST_PLACES = 4
-"""Places or groups that one reason names."""
 _LATER = 1000
 STATISTICS = ("ratio", "difference", "distance", "variance")
 """Statistics that can be findings, in this order: those with a value without a difference."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A number of a run in words, and how strongly it may be said.
+
+    Attributes
+    ----------
+    headline
+        The sentence, without a full stop.
+    label
+        What it is of in a few words: group, place and measure.
+    facts
+        The line below the sentence: number and range, counts, how many models agree, and q.
+    evidence
+        What else is known of it, in sentences.
+    strength
+        One of the words of `portrayal.report.view`.
+    estimates
+        The number, and after it that of the mirror image that the sentence states too.
+    folded
+        Whether a page folds it: it answers a question that a stronger one answers, or is one of
+        many.
+    units
+        What the study calls its independent units.
+    detectable
+        Of what is not established: the ratio (or difference) furthest from none that would have
+        been found in 80 % of such runs; None where that is not known.
+    prompts
+        Of what is not established: prompts that would establish it, were it as large as it looks;
+        None where too many.
+    """
+
+    headline: str
+    label: str
+    facts: tuple[str, ...]
+    evidence: str
+    strength: Strength
+    estimates: tuple[Estimate, ...]
+    folded: bool = False
+    units: str = "prompts"
+    detectable: float | None = None
+    prompts: int | None = None
+
+    @classmethod
+    def of(
+        cls,
+        view: View,
+        estimates: Sequence[Estimate],
+        strength: Strength | None = None,
+        **more: Any,
+    ) -> "Finding":
+        """Put a number of a run into words; `strength` as the report judges it unless given."""
+        first = estimates[0]
+        # The median over models of the same number, over the reference of the sentence.
+        null_value = first.null.value if len(first.counts) == 1 and first.null is not None else 1.0
+        scale = 1.0 if math.isnan(null_value) or first.statistic != "ratio" else null_value
+        medians = [
+            f" In the median model {ratio_words(e.value, e.interval, form_of(e), scale)}."
+            for name in view.by_measure
+            if base_of(name) == stem(first.measure) != stem(name)
+            for e in view.of_main(name)
+            if e.group == first.group and place_of(e) == place_of(first) and e.value is not None
+        ]
+        mirrored = [f" The mirror image: {sentence_of(e)}." for e in estimates[1:]]
+        return cls(
+            sentence_of(first),
+            label_of(view, first),
+            facts_of(view, first),
+            _evidence(view, first) + "".join(mirrored + medians),
+            strength or strength_of(view, first),
+            tuple(estimates),
+            units=unit_words(first, report_of(view).wording.clusters),
+            **more,
+        )
+
+    @property
+    def first(self) -> Estimate:
+        """The estimate the sentence is about."""
+        return self.estimates[0]
+
+    @property
+    def clear(self) -> bool:
+        """Whether chance does not explain it."""
+        return self.strength in (STRONG, SOME)
+
+    @property
+    def of_these(self) -> bool:
+        """Whether it holds in these very prompts, which says nothing of others."""
+        return self.strength == HERE or (self.clear and self.first.population == THESE)
+
+    @property
+    def sure(self) -> str:
+        """How sure the sentence is, in words ("holds for prompts like these")."""
+        if self.of_these:
+            return f"holds in these {self.units}"
+        if self.clear:
+            return f"holds for {self.units} like these"
+        return CANNOT if self.strength == CANNOT else "not settled"
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """Label, value, interval, p, q and the prompts that would settle it, as a page has them."""
+        e = self.first
+        if self.prompts is None:
+            needed = "too many"
+        else:
+            times = self.prompts / max(e.n_clusters, 1)
+            needed = clusters_of(e, times, self.units.removesuffix("s"))
+            if e.n_texts and e.population != THESE:
+                needed += f", {fmt.count(math.ceil(times * e.n_texts))} texts"
+        return self.label, *(NUMBERS[name](e) for name in ("Value", "Interval", "p", "q")), needed
+
+    @property
+    def record(self) -> dict[str, object]:
+        """It as a file has it (`schema("findings")`): one that is stated, or a candidate."""
+        common = {"units": self.units, **_record(self.first)}
+        if self.strength == UNCLEAR:
+            prompts = None if self.first.population == THESE else self.prompts
+            return {
+                "sentence": self.label,
+                **common,
+                "detectable": self.detectable,
+                "prompts_needed": prompts,
+            }
+        also = list(map(_record, self.estimates[1:]))
+        return {
+            "strength": self.strength,
+            "population": "these prompts" if self.of_these else "prompts like these",
+            "sentence": self.headline,
+            **common,
+            **({"also": also} if also else {}),
+        }
+
+
+def _record(e: Estimate) -> dict[str, object]:
+    return {
+        "id": e.id,
+        "measure": e.measure,
+        "strata": dict(e.strata),
+        "group": dict(e.group),
+        "value": e.value,
+        "interval": e.interval and [e.interval.low, e.interval.high],
+        "null": e.null and {"value": e.null.value, "low": e.null.low, "high": e.null.high},
+        "p": e.tests[0].p if e.tests else None,
+        "q": q_of(e),
+    }
 
 
 def findings(view: View) -> list[Finding]:
@@ -85,7 +239,7 @@ def findings(view: View) -> list[Finding]:
     ranked: list[tuple[int, Finding]] = []
     for measure in headline_measures(view):
         sure = [e for e in _headline(view, measure) if strength_of(view, e) in (STRONG, SOME)]
-        of_measure = _strongest_first([_finding(view, card) for card in _cards(sure)])
+        of_measure = _strongest_first([Finding.of(view, card) for card in _cards(sure)])
         # The sort keeps the order by strength among groups of as many attributes.
         of_measure.sort(key=lambda finding: len(finding.first.group) > 1)
         questions: set[tuple[object, ...]] = set()
@@ -105,55 +259,6 @@ def findings(view: View) -> list[Finding]:
     ]
 
 
-def described_lines(view: View) -> tuple[str, ...]:
-    """Return what measures say of the texts whatever is tested (`Component.described`)."""
-    components = ((described(name), name) for name in view.by_measure)
-    return tuple(
-        line
-        for component, name in components
-        if component is not None and component.described is not None
-        for line in component.described(view.of_main(name))
-    )
-
-
-def doubted(view: View) -> list[Estimate]:
-    """Return what would be findings but for the reader's errors, the furthest of each first."""
-    strongest: list[Estimate] = []
-    for measure in headline_measures(view):
-        # Enough people too: what is too rare is not left unsaid because of the reader alone.
-        in_doubt = [e for e in _headline(view, measure) if beyond_chance(e) and e.enough]
-        strongest += [card[0] for card in _cards([e for e in in_doubt if reader_could(e)])]
-    return sorted(strongest, key=lambda e: (e.statistic != "ratio", -distance(e), e.measure))
-
-
-def doubt_words(e: Estimate) -> str:
-    """Return a number that the reader's errors could have made, and how far they move it."""
-    return (
-        f"{capital(group_words(e.group))}{where_words(e)}, {measure_title(e.measure).lower()}: "
-        f"{fmt.number(e.value, form_of(e))} as read{reader_words(e)}"
-    )
-
-
-def reader_words(e: Estimate) -> str:
-    """Return how far the reader's errors could move a value, in words; empty where not known."""
-    if e.status.reader_error is not None:
-        return f"; how far the reader’s errors move it {e.status.reader_error}"
-    if ERROR_LOW not in e.details:
-        return ""
-    low, high = e.details[ERROR_LOW], e.details[ERROR_HIGH]
-    if ERROR_VALUE not in e.details:
-        return f"; {fmt.span(low, high, form_of(e))} by other readings of the same texts"
-    # Some errors are known by their size and no direction, so the value stays where it is.
-    value = e.details[ERROR_VALUE]
-    if value == e.value:
-        reach = fmt.span(low, high, form_of(e))
-        return f"; with chance, the reader’s errors could move it to {reach}"
-    return (
-        f"; without the reader’s errors about {fmt.number(value, form_of(e))} "
-        f"({fmt.span(low, high, form_of(e))})"
-    )
-
-
 def in_these_prompts(view: View, findings: Sequence[Finding]) -> list[Finding]:
     """Return what holds in these prompts alone, judged there: the surest of each question first.
 
@@ -167,23 +272,17 @@ def in_these_prompts(view: View, findings: Sequence[Finding]) -> list[Finding]:
         for e in _every_headline(view)
         if e.fixed is not None and e.id not in established and holds_here(e)
     ]
-    judged.sort(key=lambda e: (len(e.group), e.tests[0].p))
     answered = {_question(e) for finding in findings for e in finding.estimates}
     findings_here: list[Finding] = []
     in_front = 0
     for card in _cards(judged, key=lambda e: (len(e.group), e.tests[0].p)):
-        e = card[0]
-        folded = _question(e) in answered or in_front == HERE_MOST
+        question = _question(card[0])
+        folded = question in answered or in_front == HERE_MOST
         # A card in front uses up its question and one of the places.
         in_front += not folded
-        answered.add(_question(e))
-        findings_here.append(replace(_finding(view, card), strength=HERE, folded=folded))
+        answered.add(question)
+        findings_here.append(Finding.of(view, card, HERE, folded=folded))
     return sorted(findings_here, key=lambda finding: finding.folded)
-
-
-def _question(e: Estimate) -> tuple[object, ...]:
-    """Which groups, of one attribute or crossed, a measure compares in which place."""
-    return e.measure, frozenset(e.strata.items()), frozenset(e.group)
 
 
 def nearest(view: View) -> list[Finding]:
@@ -191,56 +290,60 @@ def nearest(view: View) -> list[Finding]:
     rows = [e for e in _every_headline(view) if e.tests and not math.isnan(e.tests[0].p)]
     # By p, not q: many have the same q.
     rows.sort(key=lambda e: (e.tests[0].p, -distance(e), e.measure))
-    return [_finding(view, [e]) for e in rows[:MOST] if strength_of(view, e) not in (STRONG, SOME)]
+    return [finding for e in rows[:MOST] if not (finding := Finding.of(view, [e])).clear]
 
 
-def distance(estimate: Estimate) -> float:
-    """Distance from no difference, of a ratio on a log scale; 0 is as far as its interval reaches.
+def doubted(view: View) -> list[Estimate]:
+    """Return what would be findings but for the reader's errors, the furthest of each first."""
+    strongest: list[Estimate] = []
+    for measure in headline_measures(view):
+        # Enough people too: what is too rare is not left unsaid because of the reader alone.
+        in_doubt = [e for e in _headline(view, measure) if beyond_chance(e) and e.enough]
+        strongest += [card[0] for card in _cards([e for e in in_doubt if reader_could(e)])]
+    return sorted(strongest, key=lambda e: (e.statistic != "ratio", -distance(e), e.measure))
 
-    An infinite ratio is as far as its interval reaches, too.
-    """
-    value = estimate.value
-    if estimate.statistic != "ratio":
-        # Scores in several units are compared by the spread of the texts.
-        spread = estimate.details.get(TEXT_SD) or 1.0
-        return abs((value or 0.0) - no_difference(estimate)) / spread
-    # An empty side has no logarithm; the end of its interval that is finite has one.
-    if value == math.inf and estimate.interval is not None:
-        value = estimate.interval.low
-    elif not value and estimate.interval is not None:
-        value = estimate.interval.high
-    if value is None or value <= 0 or math.isinf(value):
-        return 0.0
-    return abs(math.log(value / no_difference(estimate)))
+
+def described_lines(view: View) -> tuple[str, ...]:
+    """Return what measures say of the texts whatever is tested (`Component.described`)."""
+    components = ((described(name), name) for name in view.by_measure)
+    return tuple(
+        line
+        for component, name in components
+        if component is not None and component.described is not None
+        for line in component.described(view.of_main(name))
+    )
 
 
 def headline_measures(view: View) -> list[str]:
     """Measures of ratios or differences that sentences speak of."""
+    components = {name: described(name) for name in view.by_measure}
     return [
         name
         for name, rows in view.by_measure.items()
-        if _limit(name) and any(e.statistic in STATISTICS for e in rows)
+        if (EACH if (component := components[name]) is None else component.findings)
+        and any(e.statistic in STATISTICS for e in rows)
     ]
-
-
-def _limit(measure: str) -> int:
-    component = described(measure)
-    return EACH if component is None else component.findings
 
 
 def _headline(view: View, measure: str) -> list[Estimate]:
-    """What may be said in a sentence; not where the estimate itself says that it may not."""
-    candidates = [
-        e for e in view.of_main(measure) if e.statistic in STATISTICS and e.value is not None
+    """What may be said in a sentence: no detail, whatever its p, and no number without a value."""
+    return [
+        e
+        for e in view.of_main(measure)
+        if e.statistic in STATISTICS
+        and e.value is not None
+        and e.status.may_be_stated
+        and (not e.tests or e.tests[0].audit_q is not None)
     ]
-    # A measure may know of its own number that it must not be said.
-    candidates = [e for e in candidates if e.status.may_be_stated]
-    # What is no hypothesis of the audit is no finding, however small its p.
-    return [e for e in candidates if not e.tests or e.tests[0].audit_q is not None]
 
 
 def _every_headline(view: View) -> list[Estimate]:
     return [e for measure in headline_measures(view) for e in _headline(view, measure)]
+
+
+def _question(e: Estimate) -> tuple[object, ...]:
+    """Which groups, of one attribute or crossed, a measure compares in which place."""
+    return e.measure, frozenset(e.strata.items()), frozenset(e.group)
 
 
 def _cards(
@@ -279,28 +382,52 @@ def _strongest_first(findings: list[Finding]) -> list[Finding]:
     return sorted(findings, key=key)
 
 
-def _finding(view: View, estimates: list[Estimate]) -> Finding:
-    first = estimates[0]
-    # The median over models of the same number, over the reference of the sentence.
-    null_value = first.null.value if len(first.counts) == 1 and first.null is not None else 1.0
-    scale = 1.0 if math.isnan(null_value) or first.statistic != "ratio" else null_value
-    medians = [
-        f" In the median model {ratio_words(e.value, e.interval, form_of(e), scale)}."
-        for name in view.by_measure
-        if base_of(name) == stem(first.measure) != stem(name)
-        for e in view.of_main(name)
-        if e.group == first.group and place_of(e) == place_of(first) and e.value is not None
-    ]
-    # The evidence names what else the card stands for.
-    mirrored = [f" The mirror image: {sentence_of(e)}." for e in estimates[1:]]
-    return Finding(
-        sentence_of(first),
-        facts_of(view, first),
-        _evidence(view, first) + "".join(mirrored + medians),
-        strength_of(view, first),
-        tuple(estimates),
-        units=report_of(view).wording.clusters,
+def distance(e: Estimate) -> float:
+    """Return how far a value lies from no difference, on the scale of `away`.
+
+    An empty side has no logarithm: its ratio is as far as the finite end of its interval.
+    """
+    size = 0.0 if e.value is None else away(e, e.value)
+    if math.isinf(size) and e.interval is not None:
+        size = away(e, e.interval.low if size > 0 else e.interval.high)
+    return abs(size) if math.isfinite(size) else 0.0
+
+
+def label_of(view: View, e: Estimate) -> str:
+    """Return what an estimate is of: its group, place and measure, and its model if by itself."""
+    component = described(e.measure)
+    brief = (component.brief if component else "") or measure_title(e.measure, inside=True)
+    model = e.strata.get("model", ALL)
+    writer = "" if model in (view.main, UNNAMED, ALL) else f"{model}, "
+    if not e.group:
+        return f"{writer}{capital(brief)}{where_words(e)}"
+    of_pair = any(MINUS in value for value in e.group.values())
+    group = group_label(e.group) if of_pair else capital(group_words(e.group))
+    return f"{writer}{group}{where_words(e)}: {brief}"
+
+
+def doubt_words(e: Estimate) -> str:
+    """Return a number that the reader's errors could have made, and how far they move it."""
+    return (
+        f"{capital(group_words(e.group))}{where_words(e)}, {measure_title(e.measure).lower()}: "
+        f"{fmt.number(e.value, form_of(e))} as read{_reader_words(e)}"
     )
+
+
+def _reader_words(e: Estimate) -> str:
+    """How far the reader's errors could move a value, in words; empty where not known."""
+    if e.status.reader_error is not None:
+        return f"; how far the reader’s errors move it {e.status.reader_error}"
+    if ERROR_LOW not in e.details:
+        return ""
+    reach = fmt.span(e.details[ERROR_LOW], e.details[ERROR_HIGH], form_of(e))
+    if ERROR_VALUE not in e.details:
+        return f"; {reach} by other readings of the same texts"
+    # Some errors are known by their size and no direction, so the value stays where it is.
+    value = e.details[ERROR_VALUE]
+    if value == e.value:
+        return f"; with chance, the reader’s errors could move it to {reach}"
+    return f"; without the reader’s errors about {fmt.number(value, form_of(e))} ({reach})"
 
 
 def unchecked(e: Estimate) -> str:
@@ -323,17 +450,21 @@ def unchecked(e: Estimate) -> str:
 def facts_of(view: View, e: Estimate) -> tuple[str, ...]:
     """Return the line below a sentence: the ratio or range, how many models agree, and q."""
     agreeing, n_models = agreement(view, e)  # before it is turned, as those of the models are not
-    e = turned(e)
-    words = list(ratio_facts(e))
+    e = _turned(e)
+    # Of these very prompts the sentence has the interval already.
+    words = [] if states_interval(e) else list(ratio_facts(e))
     if TEXT_SD in e.details and e.value is not None:
         words.append(f"{fmt.signed(e.value / e.details[TEXT_SD])} standard deviations of the texts")
     if e.corrected:
         words.append(corrected_from(e).removeprefix(", "))
     # Counts stand in the sentence itself where they are known.
     if not e.counts:
-        words.append(units_of(e))
+        words.append(f"{fmt.count(e.n_units)} {units(e.unit, e.n_units)}")
     if n_models:
-        words.append(agreement_words(agreeing, n_models))
+        agree = f"{agreeing} of {fmt.plural(n_models, 'model')} agree"
+        if agreeing == n_models:
+            agree = f"all {n_models} models agree" if n_models > 2 else "both models agree"
+        words.append(agree)
     if q_of(e) is not None:
         words.append(q_words(q_of(e)))
     if unchecked(e):
@@ -341,28 +472,16 @@ def facts_of(view: View, e: Estimate) -> tuple[str, ...]:
     return tuple(words)
 
 
-def turned(e: Estimate) -> Estimate:
-    """Return a difference as that of the group with more, which sentences name first."""
+def _turned(e: Estimate) -> Estimate:
+    """A difference as that of the group which its sentence names first."""
     component = described(e.measure)
-    # Only sentences of a measure's own name the group with more first.
+    # Only sentences of a measure's own turn a difference round.
     is_pair = component is not None and component.finding and e.statistic == "difference"
-    sides = (*e.group.values(), *e.strata.values())
-    if not is_pair or (e.value or 0.0) >= 0 or not any(MINUS in x for x in sides):
+    pairs = [x for x in (*e.group.values(), *e.strata.values()) if MINUS in x]
+    if not is_pair or not pairs or subject_of(pairs[0], e.value or 0.0) == 0:
         return e
     bounds = e.interval and replace(e.interval, low=-e.interval.high, high=-e.interval.low)
     return replace(e, value=-(e.value or 0.0), interval=bounds)
-
-
-def agreement_words(agreeing: int, n_models: int) -> str:
-    """Return how many of the models with a value point the same way, in words."""
-    if agreeing == n_models:
-        return f"all {n_models} models agree" if n_models > 2 else "both models agree"
-    return f"{agreeing} of {fmt.plural(n_models, 'model')} agree"
-
-
-def units_of(e: Estimate) -> str:
-    """Return how many units an estimate rests on, in words."""
-    return f"{fmt.count(e.n_units)} {units(e.unit, e.n_units)}"
 
 
 def _evidence(view: View, e: Estimate) -> str:
@@ -385,99 +504,10 @@ def _evidence(view: View, e: Estimate) -> str:
         parts.append(f"{when}, and judged among such questions alone")
     reasons = (e.status.no_interval, e.status.no_test)
     more = "".join(f" {capital(short(reason, 240))}." for reason in reasons if reason)
-    return f"{'; '.join(parts)}{reader_words(e)}.{more}"
+    return f"{'; '.join(parts)}{_reader_words(e)}.{more}"
 
 
 def q_words(q: float | None, name: str = "q") -> str:
     """Return "q = 0.012" or "q <0.001"."""
     written = fmt.probability(q)
     return f"{name} {written}" if written.startswith("<") else f"{name} = {written}"
-
-
-def correction_lines(run: Run) -> tuple[str, ...]:
-    """Return what a terminal says of a run's labels by hand; none where it has none."""
-    with run.speaking():
-        return corrections(View.of(run))
-
-
-def corrections(view: View) -> tuple[str, ...]:
-    """Return how many numbers labels by hand corrected, the furthest moved, and which not and why.
-
-    None where a run has no labels by hand.
-    """
-    # Whatever labels were meant to correct, also where they could not.
-    tried = [e for e in view.only_main(view.estimates) if "hand_labels" in e.instruments]
-    if not tried:
-        return ()
-    notes = fmt.listed(list(dict.fromkeys(e.instruments["hand_labels"] for e in tried)))
-    corrected = [e for e in tried if e.value is not None and "naive" in e.details]
-    if not corrected:
-        counted = f"none of {fmt.plural(len(tried), 'number')}"
-        return (f"By hand: {notes}; they correct {counted}.", *_reasons(tried))
-    # How often the scorer alone would have misled.
-    outside = sum(_is_outside(e) for e in corrected)
-    lines = [
-        f"By hand: {notes}; they correct {len(corrected):,} of "
-        f"{fmt.plural(len(tried), 'number')}. What the scorer saw lies outside the interval of "
-        f"the corrected number in {outside or 'none'} of them."
-    ]
-    by_distance = [e for e in corrected if _moved_by(e) > 0]
-    by_distance.sort(key=lambda e: (-_moved_by(e), e.measure, e.id))
-    lines += [_moved_words(e) for e in by_distance[:MOST_MOVED]]
-    if (more := len(by_distance) - MOST_MOVED) > 0:
-        lines.append(f"{fmt.plural(more, 'more number')} moved less.")
-    if not by_distance:
-        lines.append("People say of these texts what the scorer saw: no number moved.")
-    return (*lines, *_reasons([e for e in tried if e not in corrected]))
-
-
-def _is_outside(e: Estimate) -> bool:
-    return e.interval is not None and not e.interval.low <= e.details["naive"] <= e.interval.high
-
-
-def _moved_by(e: Estimate) -> float:
-    """How far labels moved a number, in widths of its interval: so all units can be compared."""
-    assert e.value is not None
-    if e.interval is None or not math.isfinite(e.value):
-        return 0.0
-    width, distance_moved = e.interval.high - e.interval.low, abs(e.value - e.details["naive"])
-    # What reads the same before and after did not move for any reader.
-    written = {fmt.number(x, form_of(e)) for x in (e.value, e.details["naive"])}
-    return distance_moved / width if width > 0 and len(written) == 2 else 0.0
-
-
-def _moved_words(e: Estimate) -> str:
-    """One corrected number: what the scorer saw, and what people say, with the interval."""
-    form = form_of(e)
-    naive, value = (fmt.number(x, form) for x in (e.details["naive"], e.value))
-    bounds = f" ({fmt.interval(e.interval, form)})" if e.interval is not None else ""
-    title = measure_title(e.measure, inside=True)
-    place = f"{capital(group_words(e.group))}{_place_by_hand(e)}, {title}"
-    return f"{place}: the scorer saw {naive}, people say {value}{bounds}."
-
-
-def _place_by_hand(e: Estimate) -> str:
-    strata = {name: value for name, value in e.strata.items() if name != BASIS}
-    return place_phrase(strata, e.group, e.study)
-
-
-def _reasons(uncorrected: Sequence[Estimate]) -> list[str]:
-    """Why numbers were not corrected, a line for each reason, the most frequent first."""
-    by_reason: dict[tuple[str, bool], list[Estimate]] = {}
-    for e in uncorrected:
-        # What stands behind a colon tells of one group, so groups of one reason share a line.
-        reason, colon, _ = (e.undefined or "the scorer's number is undefined").partition(":")
-        by_reason.setdefault((reason, bool(colon)), []).append(e)
-    lines = []
-    ranked = sorted(by_reason.items(), key=lambda pair: (-len(pair[1]), pair[0]))
-    for (reason, of_group), rows in ranked:
-        places = [place for e in rows if (place := _place_by_hand(e).strip())]
-        places = list(dict.fromkeys(places))
-        words = f" in {len(places)} places" if len(places) > MOST_PLACES else ""
-        if of_group:
-            groups = list(dict.fromkeys(group_words(e.group) for e in rows))
-            words = f" ({fmt.listed(groups, MOST_PLACES)})"
-        elif places and not words:
-            words = f" {fmt.listed(places)}"
-        lines.append(f"Not corrected: {fmt.plural(len(rows), 'number')}{words}, as {reason}.")
-    return lines

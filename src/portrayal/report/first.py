@@ -18,6 +18,7 @@ from portrayal.errors import PortrayalError, UnknownNameError
 from portrayal.measure.matched.differences import FIRST
 from portrayal.measure.scope import Question
 from portrayal.records import (
+    ALL,
     ERROR_VALUE,
     FEW_PEOPLE,
     FEW_PROMPTS,
@@ -26,42 +27,38 @@ from portrayal.records import (
     Estimate,
 )
 from portrayal.registry import form_of
+from portrayal.report.corrected import corrections
 from portrayal.report.figures.figure import Figure
 from portrayal.report.figures.generic import glance
 from portrayal.report.findings import (
     AS_READ,
     STATISTICS,
-    corrections,
+    Finding,
     described_lines,
     doubt_words,
     doubted,
     findings,
     headline_measures,
     in_these_prompts,
+    label_of,
     nearest,
     q_words,
     unchecked,
 )
-from portrayal.report.headline import (
-    NO_GROUPS,
-    as_facts,
-    headline,
-    label_of,
-)
+from portrayal.report.headline import NO_GROUPS, Headline, headline
 from portrayal.report.passages import rows_of
+from portrayal.report.schemas import SCHEMAS
 from portrayal.report.study import report_of
 from portrayal.report.view import (
     CANNOT,
     UNCLEAR,
-    Finding,
+    Strength,
     View,
     clusters_of,
     domain_of,
     no_baseline,
     q_of,
     strength_of,
-    unit_words,
-    units,
     when_asked,
 )
 from portrayal.report.words import capital, group_label, stem
@@ -73,7 +70,6 @@ MOST_NAMED = 4
 """Groups that one line names."""
 ANY = "any"
 """Group of an estimate whose attribute has one group alone."""
-"""What a run keeps of what it found, and the version of its form."""
 
 
 @dataclass(frozen=True)
@@ -82,35 +78,31 @@ class Report:
 
     Attributes
     ----------
+    run
+        The run.
     read
         What was read, in one line.
-    findings
-        What the report states, those that stand in front first; each with its `headline`,
-        `strength`, `facts`, `evidence` and the estimates behind it; `folded` says which a page
-        folds.
-    none
-        What it leads with where nothing is stated: what could have been; or "".
-    described
-        Who is in the texts and the like, whatever is tested, in sentences.
+    lead
+        Which headline it is, what could have been found, and the candidates below it.
     cannot
         What cannot be said, in sentences.
-    chart
-        The findings, or what comes nearest, as a chart of at most five rows; None where there is
-        nothing to draw.
-    here
-        What holds in these prompts, were they fixed, though not in prompts like them.
-    lead
-        Which headline it is, and the candidates below it; None where runs are compared.
-    planted
-        What was planted in a sample, and found; None in others.
+    described
+        Who is in the texts and the like, whatever is tested, in sentences.
     asked
         A line for each question that was asked beforehand: when, and what came out.
     remedies
         Options that would answer what is left open, each with its command.
     corrected
         What labels by hand corrected, by how much, and what they did not and why, a line each.
-    run
-        The run; None where two are compared.
+    findings
+        What the report states, those that stand in front first; `folded` says which a page folds.
+    here
+        What holds in these prompts, were they fixed, though not in prompts like them.
+    chart
+        The findings, or what comes nearest, as a chart of at most five rows; None where there is
+        nothing to draw.
+    planted
+        What was planted in a sample, and found; None in others.
 
     Examples
     --------
@@ -121,19 +113,18 @@ class Report:
     ()
     """
 
+    run: Run
     read: str
-    findings: tuple[Finding, ...]
-    none: str
+    lead: Headline
     cannot: tuple[str, ...]
-    described: tuple[str, ...] = ()
-    chart: Figure | None = None
+    described: tuple[str, ...]
+    asked: tuple[str, ...]
+    remedies: tuple[str, ...]
+    corrected: tuple[str, ...]
+    findings: tuple[Finding, ...] = ()
     here: tuple[Finding, ...] = ()
-    lead: Any = None
+    chart: Figure | None = None
     planted: "Planted | None" = None
-    asked: tuple[str, ...] = ()
-    remedies: tuple[str, ...] = ()
-    corrected: tuple[str, ...] = ()
-    run: Run | None = None
 
     @classmethod
     def of(cls, run: Run | View) -> "Report":
@@ -141,6 +132,16 @@ class Report:
         view = View.of(run)
         with view.run.speaking():
             return first_screen(view)
+
+    @property
+    def none(self) -> str:
+        """What it leads with where nothing is stated: what could have been; or ""."""
+        return self.lead.sentence
+
+    @property
+    def stated(self) -> tuple[Finding, ...]:
+        """All findings, those of these prompts alone last."""
+        return (*self.findings, *self.here)
 
     @property
     def leads(self) -> tuple[str, ...]:
@@ -151,23 +152,22 @@ class Report:
     @property
     def alike(self) -> tuple[str, ...]:
         """What shows no difference beside findings, and what is excluded, by question."""
-        reaches = self.lead.alike if self.lead else ()
         return tuple(
             f"{capital(reach.sentence)}; {fmt.plural(reach.comparisons, 'comparison')}."
-            for reach in reaches
+            for reach in self.lead.alike
             if reach.excluded and reach.in_reach
         )
 
     @property
     def folded(self) -> tuple[Finding, ...]:
         """The findings that a page folds."""
-        return tuple(finding for finding in (*self.findings, *self.here) if finding.folded)
+        return tuple(finding for finding in self.stated if finding.folded)
 
     def _repr_html_(self) -> str:
         # As on the page, without the marks of its words, which take its script.
         page = templates("portrayal.report").get_template("first_screen.html.j2")
         markup = page.render(first=self, notebook=True, terms=str)
-        if self.run is None or not self.run.report_path.is_file():
+        if not self.run.report_path.is_file():
             return markup
         path = html.escape(visible(str(self.run.report_path)))
         return f"{markup}<p>The whole report: <code>{path}</code></p>"
@@ -183,16 +183,14 @@ def first_screen(view: View) -> Report:
     is_measured = lead.kind != "not measured"
     local = tuple(in_these_prompts(view, general)) if is_measured else ()
     screen = Report(
+        view.run,
         read_line(view),
-        (),
-        lead.sentence,
+        lead,
         cannot_lines(view),
         described_lines(view),
-        lead=lead,
         asked=answers(view),
         remedies=remedies(view, local),
         corrected=corrections(view),
-        run=view.run,
     )
     if not is_measured:
         return screen
@@ -204,21 +202,27 @@ def first_screen(view: View) -> Report:
             "errors move it is not known. Labels of a sample by hand tell (--hand-labels)."
         )
         screen = replace(screen, cannot=(*screen.cannot, line))
-    return replace(
-        screen,
-        findings=general,
-        here=local,
-        chart=glance(view, general or nearest(view)),
-        planted=planted(view, general, local),
-    )
+    chart = glance(view, general or nearest(view))
+    sample = planted(view, (*general, *local))
+    return replace(screen, findings=general, here=local, chart=chart, planted=sample)
 
 
 def finding_facts(run: Run) -> dict[str, Any]:
-    """Return what a run found, or could have found, JSON-like (`headline.as_facts`)."""
-    with run.speaking():
-        view = View.of(run)
-        screen = first_screen(view)
-        return as_facts(view, screen.lead, (*screen.findings, *screen.here))
+    """Return what a run found, or could have found, JSON-like, by `schema("findings")`."""
+    view, screen = View.of(run), Report.of(run)
+    lead = screen.lead
+    first = next(iter(screen.stated), None)
+    sentence = f"{first.headline}." if first else next(iter(screen.described), "")
+    sizes = ("question", "statistic", "size", "comparisons")
+    return {
+        "schema": SCHEMAS["findings"],
+        "headline": lead.kind,
+        "sentence": lead.sentence or sentence,
+        "detectable": [{name: getattr(reach, name) for name in sizes} for reach in lead.detectable],
+        "models": list(view.models) or [ALL],
+        "findings": [{"rank": i, **f.record} for i, f in enumerate(screen.stated, start=1)],
+        "candidates": [candidate.record for candidate in lead.candidates],
+    }
 
 
 def finding_lines(run: Run | View) -> Iterator[str]:
@@ -229,42 +233,39 @@ def finding_lines(run: Run | View) -> Iterator[str]:
         yield f"{rank}. {finding.headline}."
         yield f"   {finding.sure}; {'; '.join(finding.facts)}"
     for finding in screen.here:
-        yield f"In these {finding.of_units}: {finding.headline}."
+        yield f"In these {finding.units}: {finding.headline}."
         yield f"   {'; '.join(finding.facts)}"
     yield from (f"asked beforehand: {line}" for line in screen.asked)
     yield from (*screen.remedies, *screen.corrected)
-    candidates = screen.lead.candidates
-    if candidates:
+    if candidates := screen.lead.candidates:
         yield "nearest to a finding (value, interval, p, q, what would establish it):"
-    yield from ("  " + "  ".join(candidate.cells) for candidate in candidates)
+        yield from ("  " + "  ".join(candidate.cells) for candidate in candidates)
 
 
 def answer_lines(run: Run | View) -> Iterator[str]:
     """Yield what an audit ends with: one sentence with how sure it is, and the next command."""
-    view = View.of(run)
-    screen = Report.of(view)
+    screen = Report.of(run)
     yield from screen.leads
-    findings_stated = (*screen.findings, *screen.here)
+    stated = screen.stated
     # Of like strength, one with counts can be repeated by anybody.
     counted = [
         finding
-        for finding in findings_stated
-        if finding.strength == findings_stated[0].strength
+        for finding in stated
+        if finding.strength == stated[0].strength
         and (finding.first.counts or FIRST in finding.first.details)
     ]
-    for finding in (*counted, *findings_stated)[:1]:
+    for finding in (*counted, *stated)[:1]:
         # One fact, and that nobody checked the scorer's reading of these texts.
         facts = [f for i, f in enumerate(finding.facts) if i < 1 or f == AS_READ]
         yield f"{finding.headline}. {capital(finding.sure)}: {', '.join(facts)}."
     yield from (f"asked beforehand: {line}" for line in screen.asked)
     # What would answer a question that is open comes before more of what is answered.
-    following = shlex.join(("portrayal", "list", "findings", str(view.run.path)))
-    more = len(findings_stated) - 1
-    lead = f"{fmt.plural(more, 'more finding')}. " if more > 0 else ""
-    if not findings_stated and screen.remedies:
+    if not stated and screen.remedies:
         yield screen.remedies[0]
-    else:
-        yield f"{lead}Next: {following}"
+        return
+    following = shlex.join(("portrayal", "list", "findings", str(screen.run.path)))
+    more = f"{fmt.plural(len(stated) - 1, 'more finding')}. " if len(stated) > 1 else ""
+    yield f"{more}Next: {following}"
 
 
 def read_line(view: View) -> str:
@@ -305,52 +306,49 @@ def cannot_lines(view: View) -> tuple[str, ...]:
     ]
     if not judged:
         return ("No difference between groups was measured in this run.",)
-    unclear = sum(strength is UNCLEAR for _, strength in judged)
     lines = []
     # Chance does not explain it, the reader's errors could.
     if in_doubt := doubted(view):
         also = f", and {len(in_doubt) - 1} more" if len(in_doubt) > 1 else ""
         words = doubt_words(in_doubt[0])
         lines.append(f"Not stated, as the reader’s own errors could make it: {words}{also}.")
-    # An attribute of one group is compared with nothing.
     single = [(e, strength) for e, strength in judged if len(e.group) == 1]
-    of_one_group = dict.fromkeys(
-        name for e, _ in single for name, value in e.group.items() if value == ANY
-    )
-    if of_one_group:
+    # An attribute of one group is compared with nothing.
+    lone = dict.fromkeys(next(iter(e.group)) for e, _ in single if ANY in e.group.values())
+    if lone:
         lines.append(
-            f"Differences between groups of {fmt.listed(of_one_group)} cannot be measured, as "
-            "there is only one."
+            f"Differences between groups of {fmt.listed(lone)} cannot be measured, as there is "
+            "only one."
         )
-    single = [
-        (e, strength)
-        for e, strength in single
-        if not {"pair", *NO_GROUPS}.intersection(e.group) and ANY not in e.group.values()
-    ]
-    # Groups of which no number could be measured.
-    groups: dict[str, bool] = {}
+    # Groups of which no number could be measured: one that could is enough for a group to be seen.
+    groups: dict[str, list[tuple[Estimate, Strength]]] = {}
+    bare: dict[str, None] = {}
     for e, strength in single:
-        if not no_baseline(e):
-            name = group_label(e.group)
-            # One number that could be measured is enough for a group to be seen.
-            groups[name] = groups.get(name, True) and strength is CANNOT
-    rare = [name for name, no_value in groups.items() if no_value]
+        if ANY not in e.group.values() and not {"pair", *NO_GROUPS}.intersection(e.group):
+            label = group_label(e.group)
+            # What no baseline gives a share of has shares, but no comparison.
+            if no_baseline(e):
+                bare[label] = None
+            else:
+                groups.setdefault(label, []).append((e, strength))
+    rare = {
+        name: rows
+        for name, rows in groups.items()
+        if all(strength is CANNOT for _, strength in rows)
+    }
     if rare:
-        counted = {units(e.unit, 2.0) for e, _ in judged if group_label(e.group) in rare}
-        unit = "people" if counted - {"texts"} else "texts"
+        of_people = any(e.unit != "text" for rows in rare.values() for e, _ in rows)
         lines.append(
             f"Cannot be measured here: {fmt.listed(rare, MOST_NAMED)}. There are fewer than "
-            f"{FEW_PEOPLE} {unit} of them or {FEW_PROMPTS} prompts, or the reader cannot see them."
+            f"{FEW_PEOPLE} {'people' if of_people else 'texts'} of them or {FEW_PROMPTS} prompts, "
+            "or the reader cannot see them."
         )
-    # Groups of a factor that no baseline gives a share of: they have shares, but no comparison.
-    bare = dict.fromkeys(group_label(e.group) for e, _ in single if no_baseline(e))
-    names = [name for name in bare if name not in groups]
-    if names:
+    if names := [name for name in bare if name not in groups]:
         lines.append(
             f"No baseline gives a share of {fmt.listed(names, MOST_NAMED)}: how often they occur "
             "stands in the figures, compared with nothing."
         )
-    if unclear:
+    if unclear := sum(strength is UNCLEAR for _, strength in judged):
         lines.append(
             f"For {unclear:,} of {fmt.plural(len(judged), 'number')} these texts do not settle "
             "whether groups differ. That is no evidence that they are treated alike."
@@ -392,7 +390,7 @@ class Planted:
         )
 
 
-def planted(view: View, general: Sequence[Finding], local: Sequence[Finding]) -> Planted | None:
+def planted(view: View, findings: Sequence[Finding]) -> Planted | None:
     """Return what was planted in the texts of a run, and found; None unless they are a sample."""
     try:
         texts = view.study.sample().get("texts") if view.study else None
@@ -406,55 +404,40 @@ def planted(view: View, general: Sequence[Finding], local: Sequence[Finding]) ->
     if view.note.get("source_digest") != digest:
         return None
     plan = tomllib.loads(file.read_text(encoding="utf-8"))
-
-    def states(row: dict[str, Any], finding: Finding) -> bool:
-        e = finding.first
-        # By measure, place and attribute: which of its groups states the difference is open.
-        place = stem(e.measure), domain_of(e), {*e.group}
-        return place == (row["measure"], row["domain"], {row["attribute"]})
-
-    findings = [*general, *local]
-    ranks = [
-        tuple(rank for rank, finding in enumerate(findings, start=1) if states(row, finding))
-        for row in plan["planted"]
-    ]
-    n_others = len(findings) - len({rank for row_ranks in ranks for rank in row_ranks})
-    words = (row["words"] for row in plan["planted"])
-    return Planted(plan["who"], tuple(zip(words, ranks, strict=True)), n_others)
+    # By measure, place and attribute: which of its groups states the difference is open.
+    places = [(stem(f.first.measure), domain_of(f.first), {*f.first.group}) for f in findings]
+    rows = []
+    for row in plan["planted"]:
+        place = row["measure"], row["domain"], {row["attribute"]}
+        rows.append((row["words"], tuple(i for i, p in enumerate(places, start=1) if p == place)))
+    n_stating = len({rank for _, ranks in rows for rank in ranks})
+    return Planted(plan["who"], tuple(rows), len(findings) - n_stating)
 
 
 def answers(view: View) -> tuple[str, ...]:
-    """Return a line for each question that was asked of a run beforehand.
+    """Return a line for each question that was asked of a run beforehand: when, and what came out.
 
-    Parameters
-    ----------
-    view
-        The run, whose settings keep what was asked, and when.
+    The settings of the run keep what was asked, and when.
     """
-    return tuple(_answer(view, record) for record in view.settings.get("questions", ()))
+    texts = [str(record["text"]) for record in view.settings.get("questions", ())]
+    return tuple(f"“{text}” ({when_asked(view, text)}): {_answer(view, text)}" for text in texts)
 
 
-def _answer(view: View, record: dict[str, Any]) -> str:
-    """What a question was, when it was asked, and what came out."""
-    text = record["text"]
+def _answer(view: View, text: str) -> str:
+    """What came out of a question; no number of it is an answer too, and must be said."""
     try:
         question = Question.of(text)
     except UnknownNameError as error:  # of a measure that is not installed here
-        return f"“{text}” ({when_asked(view, text)}): {error}"
-    # No number of it is an answer too, and must be said.
+        return str(error)
     matching = [e for e in view.estimates if question.names(e, view.main)]
-    results = [_result(view, e) for e in matching] or [_nothing_named(view, question)]
-    return f"“{text}” ({when_asked(view, text)}): {'; '.join(results)}."
-
-
-def _nothing_named(view: View, question: Question) -> str:
-    """Why no number of a run is of what a question names."""
+    if matching:
+        return f"{'; '.join(_result(view, e) for e in matching)}."
     rows = view.by_measure.get(question.measure, [])
     keys = list(dict.fromkeys(key for e in rows for key in (*e.strata, *e.group)))
     unknown = [key for key in question.where if key not in keys]
     if keys and unknown:
-        return f"{question.measure} has no {unknown[0]} here; it has {fmt.listed(keys)}"
-    return "no number of this run answers it"
+        return f"{question.measure} has no {unknown[0]} here; it has {fmt.listed(keys)}."
+    return "no number of this run answers it."
 
 
 def _result(view: View, e: Estimate) -> str:
@@ -469,35 +452,26 @@ def _result(view: View, e: Estimate) -> str:
     q = q_of(e)
     if q is None:
         return f"{value} without a test: {e.status.no_test or 'there is none of it'}"
-    strength = strength_of(view, e)
-    sure = {UNCLEAR: "not settled by these texts", CANNOT: f"not stated, as {_why_not(e)}"}.get(
-        strength, strength
-    )
+    sure: str = strength_of(view, e)
+    if sure == UNCLEAR:
+        sure = "not settled by these texts"
+    elif sure == CANNOT and e.n_clusters < FEW_PROMPTS:
+        sure = f"not stated, as {clusters_of(e)} are fewer than {FEW_PROMPTS}"
+    elif sure == CANNOT and not e.enough:
+        sure = f"not stated, as fewer than {FEW_PEOPLE} people are expected in a role"
+    elif sure == CANNOT:
+        sure = "not stated, as errors of who read the texts could have made it"
     return f"{value}, {q_words(e.tests[0].p, 'p')}, {q_words(q)} among the questions asked: {sure}"
-
-
-def _why_not(e: Estimate) -> str:
-    """Why a number is not stated whatever its test says."""
-    if e.n_clusters < FEW_PROMPTS:
-        return f"{clusters_of(e)} are fewer than {FEW_PROMPTS}"
-    if not e.enough:
-        return f"fewer than {FEW_PEOPLE} people are expected in a role"
-    return "errors of who read the texts could have made it"
 
 
 def remedies(view: View, local: Sequence[Finding]) -> tuple[str, ...]:
     """Return a line for each option that would tell more of the same texts.
 
-    Parameters
-    ----------
-    view
-        The run.
-    local
-        What holds in its very prompts, and not in prompts like them.
+    Also of `local`, which holds in its very prompts, and not in prompts like them.
     """
     lines = []
     if local and view.options.get("population") != THESE:
-        units = unit_words(local[0].first, report_of(view).wording.clusters)
+        units = local[0].units
         lines.append(
             f"To state {fmt.plural(len(local), 'difference')} of these very {units}, which tells "
             f"nothing of others: {again(view, '--population', THESE)}"

@@ -7,43 +7,32 @@ with the reason and what would help.
 
 import math
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
 from typing import Literal
 
 import portrayal.report.formats as fmt
 from portrayal.annotate.language import is_english
-from portrayal.collect.tables import UNNAMED
 from portrayal.measure.matched.differences import AT_MOST
-from portrayal.records import (
-    ALL,
-    BEYOND_MARGINS,
-    FEW_PEOPLE,
-    FEW_PROMPTS,
-    MINUS,
-    TEXT_SD,
-    THESE,
-    Estimate,
-)
-from portrayal.registry import described, form_of
-from portrayal.report.findings import described_lines
+from portrayal.records import BEYOND_MARGINS, FEW_PEOPLE, FEW_PROMPTS, TEXT_SD, THESE, Estimate
+from portrayal.report.findings import Finding, described_lines, label_of
 from portrayal.report.passages import rows_of
-from portrayal.report.schemas import SCHEMAS
-from portrayal.report.sentences import where_words
 from portrayal.report.study import report_of
 from portrayal.report.view import (
     SURE,
-    Finding,
+    UNCLEAR,
     View,
+    away,
     beyond_chance,
     clusters_of,
     holds_here,
     no_difference,
-    q_of,
+    unit_of,
     unit_words,
     units,
 )
-from portrayal.report.words import capital, group_label, group_words, measure_title
+from portrayal.report.words import group_label, measure_title
 from portrayal.stats.tails import normal_isf
 
 Kind = Literal["found", "described", "nothing found", "not measured"]
@@ -60,7 +49,7 @@ LEAST_PEOPLE = 0.2
 SMALL = {
     "ratio": (1.5, "one of 1.5 times"),
     "points": (0.1, "one of 10 points"),
-    "sd": (0.2, "one of 0.2 standard deviations"),
+    TEXT_SD: (0.2, "one of 0.2 standard deviations"),
 }
 """Ratio, difference of shares, and difference in standard deviations (Cohen 1988) of which a
 headline says in how many texts they would be found."""
@@ -74,53 +63,6 @@ _FARTHEST = 100.0  # times as many prompts beyond which no number is named
 
 
 @dataclass(frozen=True)
-class Hypothesis:
-    """A hypothesis that was not established, with what it would take.
-
-    Attributes
-    ----------
-    label
-        Measure, group and place, in words.
-    estimate
-        The number.
-    detectable
-        Ratio (or difference) furthest from none that would have been found in 80 % of such runs.
-    prompts
-        Prompts that would establish it, were it as large as it looks; None where too many.
-    noun
-        What the study calls a prompt.
-    """
-
-    label: str
-    estimate: Estimate
-    detectable: float | None
-    prompts: int | None
-    noun: str
-
-    @property
-    def form(self) -> str:
-        """How its numbers are written."""
-        return form_of(self.estimate)
-
-    @property
-    def cells(self) -> tuple[str, ...]:
-        """Label, value, interval, p, q and prompts needed, as a page shows them."""
-        e = self.estimate
-        times = None if self.prompts is None else self.prompts / max(e.n_clusters, 1)
-        needed = "too many" if times is None else clusters_of(e, times, self.noun)
-        if times is not None and e.n_texts and e.population != THESE:
-            needed += f", {fmt.count(math.ceil(times * e.n_texts))} texts"
-        return (
-            self.label,
-            fmt.number(e.value, self.form),
-            fmt.interval(e.interval, self.form),
-            fmt.probability(e.tests[0].p),
-            fmt.probability(q_of(e)),
-            needed,
-        )
-
-
-@dataclass(frozen=True)
 class Reach:
     """What could have been found of one question.
 
@@ -130,41 +72,26 @@ class Reach:
         Title of its measure, within a sentence.
     statistic, size
         What would be found in 80 % of such runs in half of its comparisons, or in the only one.
-    words
-        The size as a page writes it.
     comparisons
         How many there are.
+    sentence
+        The question with that size, or with one that all comparisons exclude, and how many texts
+        would find a small one.
     excluded
-        The size above which all comparisons exclude a difference, in words; "" where they do not.
-    needed
-        A small difference, and the texts that would find it in 80 % of such runs; "" where these
-        texts do.
+        Whether all comparisons exclude a difference above some size.
     """
 
     question: str
     statistic: str
     size: float
-    words: str
     comparisons: int
-    excluded: str
-    needed: str
+    sentence: str
+    excluded: bool
 
     @property
     def in_reach(self) -> bool:
         """Whether it is a difference that somebody may expect."""
         return self.statistic != "ratio" or self.size <= WIDEST
-
-    @property
-    def sentence(self) -> str:
-        """The question with the size, in words."""
-        if not self.in_reach:
-            return f"{self.question}, only ratios above {WIDEST:g}"
-        more = f" in half of {self.comparisons} comparisons" * (self.comparisons > 1)
-        # What is excluded is of these texts; what could have been shown, of any like them.
-        noun = {"variance": "spread"}.get(self.statistic, self.statistic)
-        detectable = f"a {noun} of {self.words} would have shown four times in five{more}"
-        excluded = f"a {noun} above {self.excluded} is excluded"
-        return f"of {self.question}, {excluded if self.excluded else detectable}{self.needed}"
 
 
 @dataclass(frozen=True)
@@ -188,102 +115,51 @@ class Headline:
     kind: Kind
     sentence: str
     detectable: tuple[Reach, ...]
-    candidates: tuple[Hypothesis, ...]
+    candidates: tuple[Finding, ...]
     alike: tuple[Reach, ...] = ()
 
 
 def headline(view: View, findings: Sequence[Finding]) -> Headline:
     """Return what a run leads with, beside its findings."""
-    words = report_of(view).wording
+    clusters = report_of(view).wording.clusters
     readable = int(view.note.get("outcomes", {}).get("ok", 0))
-    judged = [e for e in view.estimates if e.population == THESE]
-    reach_words = f" to these {unit_words(judged[0], words.clusters)}" if judged else ""
-    counted = f"{readable:,} {words.texts}{reach_words}"
-    # Detectable sizes are of every hypothesis, also of those that were established.
-    tested = hypotheses(view)
-    stated_ids = {id(e) for finding in findings for e in finding.estimates}
-    hypotheses_by_p = [_hypothesis(view, e, tested) for e in tested]
-    questions = _by_question(hypotheses_by_p, readable)
-    hypotheses_by_p.sort(key=lambda hypothesis: (hypothesis.estimate.tests[0].p, hypothesis.label))
-    # What chance does not explain is either stated, or more prompts would not help to state it.
-    chance = [
-        hypothesis for hypothesis in hypotheses_by_p if not beyond_chance(hypothesis.estimate)
-    ]
-    unstated = [h for h in chance if id(h.estimate) not in stated_ids]
-    candidates = tuple(unstated)[:SHOWN]
     # Texts first: what is wrong with them makes every number void.
     unseen = _unreadable(view, readable)
-    if findings and not unseen:
-        alike = _by_question(unstated, readable)
-        return Headline("found", "", questions, candidates, alike)
-    # Then numbers: without a test, or with tests that find only the absurd, nothing was seen.
-    if not unseen and not questions and described_lines(view):
-        return Headline("described", "", (), ())
-    if not unseen and not questions:
-        unseen = _untested(view, readable)
-    elif not unseen and not any(reach.in_reach for reach in questions):
-        more_units = unit_words(tested[0], words.clusters)
-        unseen = f"only ratios above {WIDEST:g} could have been found; it takes more {more_units}"
+    # Detectable sizes are of every hypothesis, also of those that were established.
+    tested = hypotheses(view)
+    errors = _errors_needed(tested)
+    questions = _by_question(tested, errors, readable)
+    if not unseen:
+        stated = {id(e) for finding in findings for e in finding.estimates}
+        # What chance does not explain is either stated, or more prompts would not help to state it.
+        unstated = [e for e in tested if not beyond_chance(e) and id(e) not in stated]
+        unstated.sort(key=lambda e: (e.tests[0].p, label_of(view, e)))
+        candidates = tuple(_candidate(view, e, errors[id(e)]) for e in unstated[:SHOWN])
+        if findings:
+            alike = _by_question(unstated, errors, readable)
+            return Headline("found", "", questions, candidates, alike)
+        if not questions and described_lines(view):
+            return Headline("described", "", (), ())
+        # Without a test, or with tests that find only the absurd, nothing was seen.
+        if not questions:
+            unseen = _untested(view, readable)
+        elif not any(reach.in_reach for reach in questions):
+            more_units = unit_words(tested[0], clusters)
+            unseen = (
+                f"only ratios above {WIDEST:g} could have been found; it takes more {more_units}"
+            )
+    judged = [e for e in view.estimates if e.population == THESE]
+    reach_words = f" to these {unit_words(judged[0], clusters)}" if judged else ""
+    counted = f"{readable:,} {report_of(view).wording.texts}{reach_words}"
     if unseen:
         return Headline("not measured", f"Nothing could be seen in {counted}: {unseen}.", (), ())
     local = next(filter(holds_here, tested), None)
-    beyond = f" beyond these very {unit_words(local, words.clusters)}" if local else ""
+    beyond = f" beyond these very {unit_words(local, clusters)}" if local else ""
     sizes = "; ".join(reach.sentence for reach in questions[:QUESTIONS])
     if (more := len(questions) - QUESTIONS) > 0:
         sizes += f"; and {fmt.plural(more, 'more question')}"
     sentence = f"No difference shown{beyond} in {counted}: {sizes}."
     return Headline("nothing found", sentence, questions, candidates)
-
-
-def _by_question(hypotheses: Sequence[Hypothesis], readable: int) -> tuple[Reach, ...]:
-    """What could have been found of each question, in one unit each, as half of it could show."""
-    sizes: dict[tuple[object, ...], list[Hypothesis]] = {}
-    for hypothesis in hypotheses:
-        if hypothesis.detectable is not None:
-            crossed = BEYOND_MARGINS in hypothesis.estimate.details
-            sizes.setdefault((hypothesis.estimate.measure, crossed, *_kind(hypothesis)), []).append(
-                hypothesis
-            )
-    reaches = []
-    for members in sizes.values():
-        # The middle one: half of the comparisons could show a difference of this size.
-        members.sort(key=_seen)
-        middle = members[len(members) // 2]
-        e = middle.estimate
-        crossed = BEYOND_MARGINS in e.details
-        title = measure_title(e.measure, inside=True) + ", groups crossed" * crossed
-        of_shares = " in shares" if middle.form == "points" else " in scores"
-
-        in_sd = TEXT_SD in e.details
-        form = "difference" if in_sd else middle.form
-
-        def words(size: float, form: str = form, in_sd: bool = in_sd) -> str:
-            if form == "variance":  # squared points say nothing to a reader
-                return f"{math.sqrt(size):.0f} points between groups (standard deviation)"
-            return fmt.number(size, form).lstrip("+") + " standard deviations" * in_sd
-
-        # All exclude what the widest excludes: each is tested at its level (intersection-union).
-        widest, size = max(map(_excluded, members)), _seen(middle)
-        small, small_words = SMALL.get("sd" if in_sd else form, (math.inf, ""))
-        times = (_scaled(size, e) / _scaled(small, e)) ** 2
-        texts = fmt.count(float(f"{times * readable:.2g}"))
-        needed = f"; {small_words} would be shown by about {texts} texts"
-        reach = Reach(
-            title,
-            e.statistic,
-            size,
-            words(size),
-            len(members),
-            words(widest) if math.isfinite(widest) else "",
-            needed if times > 1.0 else "",
-        )
-        reaches.append((reach, of_shares))
-    # A question that is asked of shares and of scores says which of them it means.
-    titles = Counter(reach.question for reach, _ in reaches)
-    return tuple(
-        replace(reach, question=reach.question + of_shares * (titles[reach.question] > 1))
-        for reach, of_shares in reaches
-    )
 
 
 def hypotheses(view: View) -> list[Estimate]:
@@ -295,102 +171,118 @@ def hypotheses(view: View) -> list[Estimate]:
     ]
 
 
-def label_of(view: View, e: Estimate) -> str:
-    """Return what an estimate is of: its group, place and measure, and its model if by itself."""
-    component = described(e.measure)
-    brief = (component.brief if component else "") or measure_title(e.measure, inside=True)
-    model = e.strata.get("model", ALL)
-    writer = "" if model in (view.main, UNNAMED, ALL) else f"{model}, "
-    if not e.group:
-        return f"{writer}{capital(brief)}{where_words(e)}"
-    of_pair = any(MINUS in value for value in e.group.values())
-    group = group_label(e.group) if of_pair else capital(group_words(e.group))
-    return f"{writer}{group}{where_words(e)}: {brief}"
+def _errors_needed(tested: Sequence[Estimate]) -> dict[int, float | None]:
+    """How far from none a value must lie to be found with `POWER`, by id, on the scale of `away`.
+
+    Among the hypotheses of its question and as many questions, if nothing else differs; None where
+    no standard error is known.
+    """
+    questions = Counter((e.measure, BEYOND_MARGINS in e.details) for e in tested)
+
+    def needed(e: Estimate) -> float | None:
+        family = questions[e.measure, BEYOND_MARGINS in e.details] * len(questions)
+        quantiles = float(normal_isf(SURE / 2.0 / family) + normal_isf(1.0 - POWER))
+        error = _standard_error(e)
+        return None if error is None else quantiles * error
+
+    return {id(e): needed(e) for e in tested}
 
 
-def _hypothesis(view: View, e: Estimate, tested: Sequence[Estimate]) -> Hypothesis:
-    """How large a difference would have been found, and what would establish this one."""
-    # What a difference must be, in standard errors, to be found with that power among those of its
-    # question and as many questions, if nothing else differs.
-    questions = Counter((other.measure, BEYOND_MARGINS in other.details) for other in tested)
-    family = questions[e.measure, BEYOND_MARGINS in e.details] * len(questions)
-    errors_needed = float(normal_isf(SURE / 2.0 / max(family, 1)) + normal_isf(1.0 - POWER))
-    label = label_of(view, e)
-    noun = report_of(view).wording.clusters.removesuffix("s")
-    error = _standard_error(e)
-    if error is None:
-        return Hypothesis(label, e, None, None, noun)
-    if e.statistic == "ratio":
-        size = math.exp(min(errors_needed * error, 50.0))
-    else:
-        # A distance is never 0: its size is what it must be.
-        size = no_difference(e) + errors_needed * error
-    away = _away(e)
+def _standard_error(e: Estimate) -> float | None:
+    """Half of the interval over the normal quantile, on the scale of `away`; None without one."""
+    value = None if e.value is None else away(e, e.value)
+    if e.interval is None or value is None or math.isinf(value):
+        return None
+    ends = (away(e, e.interval.low), away(e, e.interval.high))
+    reach = [abs(end - value) for end in ends if math.isfinite(end)]
+    # An interval without width, or without any end, bounds nothing.
+    return fmean(reach or [0.0]) / float(normal_isf((1.0 - e.interval.level) / 2.0)) or None
+
+
+def _candidate(view: View, e: Estimate, needed: float | None) -> Finding:
+    """A hypothesis that was not established, with what it would take."""
+    if needed is None or e.value is None:
+        return Finding.of(view, [e], UNCLEAR)
+    now = abs(away(e, e.value))
     # Standard errors shrink with the root of the number of prompts.
-    times = (errors_needed * error / away) ** 2 if away > 0 else math.inf
+    times = (needed / now) ** 2 if now > 0 else math.inf
     prompts = math.ceil(e.n_clusters * max(times, 1.0)) if times <= _FARTHEST else None
-    return Hypothesis(label, e, size, prompts, noun)
+    return Finding.of(view, [e], UNCLEAR, detectable=_detectable(e, needed), prompts=prompts)
 
 
-def _kind(hypothesis: Hypothesis) -> tuple[str, str]:
-    """Statistic and unit; differences in units of several scorers are in standard deviations."""
-    return (
-        hypothesis.estimate.statistic,
-        TEXT_SD if TEXT_SD in hypothesis.estimate.details else hypothesis.form,
-    )
+def _detectable(e: Estimate, needed: float) -> float:
+    """A distance on the scale of `away` as a ratio or in the unit of the number."""
+    if e.statistic == "ratio":
+        return math.exp(min(needed, 50.0))
+    # A distance is never 0: its size is what it must be.
+    return no_difference(e) + needed * (e.details.get(TEXT_SD) or 1.0)
 
 
-def _seen(hypothesis: Hypothesis) -> float:
-    """What could have been found; of differences in several units, in standard deviations."""
-    return (hypothesis.detectable or 0.0) / (hypothesis.estimate.details.get(TEXT_SD) or 1.0)
+def _by_question(
+    tested: Sequence[Estimate], errors: Mapping[int, float | None], readable: int
+) -> tuple[Reach, ...]:
+    """What could have been found of each question, in one unit each, as half of it could show."""
+    questions: dict[tuple[str, bool, tuple[str, str]], list[tuple[float, Estimate]]] = {}
+    for e in tested:
+        if (needed := errors[id(e)]) is not None:
+            size = _detectable(e, needed) / (e.details.get(TEXT_SD) or 1.0)
+            key = e.measure, BEYOND_MARGINS in e.details, unit_of(e)
+            questions.setdefault(key, []).append((size, e))
+    titles = Counter((measure, crossed) for measure, crossed, _ in questions)
+    reaches = []
+    for (measure, crossed, (_, unit)), members in questions.items():
+        title = measure_title(measure, inside=True) + ", groups crossed" * crossed
+        # A question that is asked of shares and of scores says which of them it means.
+        if titles[measure, crossed] > 1:
+            title += " in shares" if unit == "points" else " in scores"
+        reaches.append(_reach(title, unit, members, readable))
+    return tuple(reaches)
 
 
-def _excluded(hypothesis: Hypothesis) -> float:
+def _reach(
+    question: str, unit: str, members: Sequence[tuple[float, Estimate]], readable: int
+) -> Reach:
+    """What could have been found in the comparisons of one question."""
+
+    def words(size: float) -> str:
+        if unit == "variance":  # squared points say nothing to a reader
+            return f"{math.sqrt(size):.0f} points between groups (standard deviation)"
+        if unit == TEXT_SD:
+            return f"{fmt.difference(size, '')} standard deviations"
+        return fmt.number(size, unit).lstrip("+")
+
+    # The middle one: half of the comparisons could show a difference of this size.
+    size, e = sorted(members, key=lambda member: member[0])[len(members) // 2]
+    # All exclude what the widest excludes: each is tested at its level (intersection-union).
+    widest = max(_excluded(member) for _, member in members)
+    noun = "spread" if e.statistic == "variance" else e.statistic
+    more = f" in half of {len(members)} comparisons" * (len(members) > 1)
+    sentence = f"of {question}, a {noun} of {words(size)} would have shown four times in five{more}"
+    if math.isfinite(widest):
+        sentence = f"of {question}, a {noun} above {words(widest)} is excluded"
+    small, small_words = SMALL.get(unit, (math.inf, ""))
+    # What shrinks with the root of the texts is a ratio's logarithm.
+    scaled = [math.log(x) if e.statistic == "ratio" else x for x in (size, small)]
+    if (times := (scaled[0] / scaled[1]) ** 2) > 1.0:
+        texts = fmt.count(float(f"{times * readable:.2g}"))
+        sentence += f"; {small_words} would be shown by about {texts} texts"
+    if e.statistic == "ratio" and size > WIDEST:
+        sentence = f"{question}, only ratios above {WIDEST:g}"
+    return Reach(question, e.statistic, size, len(members), sentence, math.isfinite(widest))
+
+
+def _excluded(e: Estimate) -> float:
     """The least size above which a comparison excludes a difference; infinite where it does not.
 
     By the 90 % interval where it is kept, as two one-sided tests at .05 do, else by its own.
     """
-    e, bounds = hypothesis.estimate, hypothesis.estimate.interval
-    if AT_MOST in e.details or e.statistic != "difference" or bounds is None:
-        size = e.details.get(AT_MOST, math.inf)
-        if e.statistic == "ratio" and bounds is not None and bounds.low > 0.0:
-            none = no_difference(e)
-            size = max(bounds.high / none, none / bounds.low)
-    else:
+    bounds, size = e.interval, e.details.get(AT_MOST, math.inf)
+    if bounds is not None and e.statistic == "ratio" and bounds.low > 0.0:
+        none = no_difference(e)
+        size = max(bounds.high / none, none / bounds.low)
+    elif bounds is not None and e.statistic == "difference" and AT_MOST not in e.details:
         size = max(abs(bounds.low), abs(bounds.high))
     return size / (e.details.get(TEXT_SD) or 1.0)
-
-
-def _scaled(size: float, e: Estimate) -> float:
-    """A size by its logarithm where it is a ratio: what shrinks with the root of the texts."""
-    return math.log(size) if e.statistic == "ratio" and size > 0.0 else size
-
-
-def _away(e: Estimate) -> float:
-    """How far a value lies from no difference: by its logarithm where it is a ratio."""
-    value, none = e.value or 0.0, no_difference(e)
-    if e.statistic != "ratio":
-        return abs(value - none)
-    if value <= 0.0 or math.isinf(value):
-        return 0.0
-    return abs(math.log(value / none))
-
-
-def _standard_error(e: Estimate) -> float | None:
-    """Half of the interval over the normal quantile, on the scale of `_away`; None without one."""
-    bounds, value = e.interval, e.value
-    if bounds is None or value is None:
-        return None
-    ends = [bounds.low, bounds.high]
-    if e.statistic == "ratio":
-        if not 0.0 < value < math.inf:
-            return None
-        value, ends = math.log(value), [math.log(x) if x > 0 else -math.inf for x in ends]
-    reach = [abs(x - value) for x in ends if math.isfinite(x)]
-    if not reach:
-        return None
-    error = sum(reach) / len(reach) / float(normal_isf((1.0 - bounds.level) / 2.0))
-    return error or None
 
 
 def _unreadable(view: View, readable: int) -> str:
@@ -473,66 +365,3 @@ _DIFFERENT = "select count(distinct text) as n from read_parquet($texts) where o
 _SOME = (
     "select text from read_parquet($texts) where outcome = 'ok' order by hash(text_id) limit $most"
 )
-
-
-def facts(e: Estimate) -> dict[str, object]:
-    """Return what is kept of an estimate that a report may state, JSON-like."""
-    return {
-        "id": e.id,
-        "measure": e.measure,
-        "strata": dict(e.strata),
-        "group": dict(e.group),
-        "value": e.value,
-        "interval": e.interval and [e.interval.low, e.interval.high],
-        "null": e.null and {"value": e.null.value, "low": e.null.low, "high": e.null.high},
-        "p": e.tests[0].p if e.tests else None,
-        "q": q_of(e),
-    }
-
-
-def as_facts(view: View, lead: Headline, findings: Sequence[Finding]) -> dict[str, object]:
-    """Return the headline with findings and candidates, JSON-like, by `schema("findings")`.
-
-    A finding has `id`, `rank`, `strength`, `population`, `sentence`, `measure`, `strata`, `group`,
-    `value`, `interval`, `null`, `p` and `q`, of that population; `also` has the same of the mirror
-    image that the sentence states too. A candidate has it without rank and strength, and
-    `detectable` and `prompts_needed`. A page, the terminal and every export are written of these.
-    """
-    return {
-        "schema": SCHEMAS["findings"],
-        "headline": lead.kind,
-        "sentence": lead.sentence
-        or (findings[0].headline + "." if findings else next(iter(described_lines(view)), "")),
-        "detectable": [
-            {
-                name: getattr(reach, name)
-                for name in ("question", "statistic", "size", "comparisons")
-            }
-            for reach in lead.detectable
-        ],
-        "models": list(view.models) or [ALL],
-        "findings": [
-            {
-                "rank": rank,
-                "strength": finding.strength,
-                "population": "these prompts" if finding.of_these else "prompts like these",
-                "units": finding.of_units,
-                "sentence": finding.headline,
-                **(facts(finding.first) if finding.estimates else {}),
-                **({"also": list(map(facts, also))} if (also := finding.estimates[1:]) else {}),
-            }
-            for rank, finding in enumerate(findings, start=1)
-        ],
-        "candidates": [
-            {
-                "units": unit_words(candidate.estimate, f"{candidate.noun}s"),
-                "sentence": candidate.label,
-                **facts(candidate.estimate),
-                "detectable": candidate.detectable,
-                "prompts_needed": None
-                if candidate.estimate.population == THESE
-                else candidate.prompts,
-            }
-            for candidate in lead.candidates
-        ],
-    }

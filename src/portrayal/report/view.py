@@ -25,13 +25,14 @@ from portrayal.records import (
     ERROR_HIGH,
     ERROR_LOW,
     LIKE_THESE,
+    TEXT_SD,
     THESE,
     UNITS,
     Estimate,
     judged_population,
 )
 from portrayal.reference.labels import strata_words
-from portrayal.registry import Component, described
+from portrayal.registry import Component, described, form_of
 from portrayal.report.words import stem, values_of
 from portrayal.run.directory import Run
 
@@ -207,6 +208,23 @@ def no_difference(estimate: Estimate) -> float:
     return 0.0 if estimate.statistic in ("distance", "variance") else 1.0
 
 
+def away(e: Estimate, value: float) -> float:
+    """Return how far a value of an estimate lies from no difference, where errors add up.
+
+    Of a ratio that is the logarithm, infinite where a side is empty; scores in several units are
+    compared by the spread of the texts.
+    """
+    none = no_difference(e)
+    if e.statistic != "ratio":
+        return (value - none) / (e.details.get(TEXT_SD) or 1.0)
+    return math.log(value / none) if value > 0 else -math.inf
+
+
+def unit_of(e: Estimate) -> tuple[str, str]:
+    """Return what numbers share that stand on one axis; scores in several units that of texts."""
+    return e.statistic, TEXT_SD if TEXT_SD in e.details else form_of(e)
+
+
 def q_of(estimate: Estimate) -> float | None:
     """The q-value of the first test that decides what is said of it; None where there is none.
 
@@ -279,8 +297,6 @@ SOME: Strength = "some evidence"
 HERE: Strength = "in these prompts"
 UNCLEAR: Strength = "no clear difference"
 CANNOT: Strength = "cannot be measured here"
-
-_SURE: dict[Strength, str] = {UNCLEAR: "not settled", CANNOT: CANNOT}
 
 CLEAR = 0.01
 """q below which a difference can be strong."""
@@ -376,64 +392,3 @@ def unit_words(e: Estimate, units: str = "prompts") -> str:
     """
     units_of_two = [name.removeprefix(UNITS) + "s" for name in e.details if name.startswith(UNITS)]
     return fmt.listed(units_of_two) if units_of_two else units
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A sentence with the numbers it rests on, and how strongly it may be said.
-
-    Attributes
-    ----------
-    headline
-        The sentence, without a full stop.
-    facts
-        Number and range, what chance gives, the counts, and how many models agree, each a few
-        words.
-    evidence
-        What else is known of it, in sentences.
-    strength
-        One of the four words of `portrayal.report.view`.
-    estimates
-        What it rests on, the strongest first; none where two runs are compared.
-    folded
-        Whether a page folds it: it answers a question that a stronger one answers, or is one of
-        many.
-    units
-        What the study calls its independent units.
-    """
-
-    headline: str
-    facts: tuple[str, ...]
-    evidence: str
-    strength: Strength
-    estimates: tuple[Estimate, ...] = ()
-    folded: bool = False
-    units: str = "prompts"
-
-    @property
-    def of_units(self) -> str:
-        """What its independent units are called."""
-        return unit_words(self.first, self.units) if self.estimates else self.units
-
-    @property
-    def sure(self) -> str:
-        """How sure the sentence is, in words ("holds for prompts like these")."""
-        if self.of_these:
-            return f"holds in these {self.of_units}"
-        return f"holds for {self.of_units} like these" if self.clear else _SURE[self.strength]
-
-    @property
-    def of_these(self) -> bool:
-        """Whether it holds in these very prompts, which says nothing of others."""
-        of_these = bool(self.estimates) and self.first.population == THESE
-        return self.strength == HERE or (self.clear and of_these)
-
-    @property
-    def clear(self) -> bool:
-        """Whether chance does not explain it."""
-        return self.strength in (STRONG, SOME)
-
-    @property
-    def first(self) -> Estimate:
-        """The estimate the sentence is about."""
-        return self.estimates[0]

@@ -27,7 +27,7 @@ from portrayal.records import (
     Status,
 )
 from portrayal.reference import load_factor
-from portrayal.reference.labels import group_label, group_shown
+from portrayal.reference.labels import group_label, group_shown, subject_of
 from portrayal.registry import Component
 from portrayal.run.directory import Run
 from portrayal.run.reading import distinct_rows
@@ -286,10 +286,10 @@ def described(estimates: Sequence[Estimate]) -> list[str]:
 
 
 def sentence(e: Estimate) -> str:
-    """Return a difference with the counts of both sides, the one with more of the group first."""
+    """Return a difference with the counts of both sides; one beside all others first."""
     ((column, values),) = ((k, v) for k, v in e.strata.items() if MINUS in v)
     sides = list(zip(values.split(MINUS), ("first", "second"), strict=True))
-    if (e.value or 0.0) < 0:
+    if subject_of(values, e.value or 0.0):
         sides.reverse()
     counts = [(e.details[f"count_{side}"], e.details[f"n_{side}"]) for _, side in sides]
     one, other = (f"{f'{n:,.0f}' if n else 'none'} of {of:,.0f}" for n, of in counts)
@@ -299,8 +299,6 @@ def sentence(e: Estimate) -> str:
     places = f"where {column} is “{first}”", f"where it is “{second}”"
     if second == OTHERS:
         places = places[0], "where it is not"
-    elif first == OTHERS:
-        places = f"where {column} is not “{second}”", "where it is"
     (group,) = e.group.items()
     labels = group_shown(*group)
     noun = labels.said["one"] if labels is not None else group[1]

@@ -32,7 +32,9 @@ from portrayal.records import (
     ALL,
     FEW_PROMPTS,
     MINUS,
+    ORIGINAL,
     OTHERS,
+    REWRITTEN,
     TEXT_SD,
     THESE,
     UNITS,
@@ -43,7 +45,7 @@ from portrayal.records import (
     Status,
     Test,
 )
-from portrayal.reference.labels import people_words
+from portrayal.reference.labels import people_words, subject_of
 from portrayal.registry import Component
 from portrayal.run.pages import number as digits
 from portrayal.stats import count_differences, divide, infer_fixed_means
@@ -452,43 +454,46 @@ class Within:
 
 
 def sentence(e: Estimate) -> str:
-    """Return a difference as a finding, the group with more of the score first."""
-    writer, first, second = halves_of(e)
+    """Return a difference as a finding: a group beside the others, else the one with more first."""
+    writer, first, second, value = halves_of(e)
     part = "" if e.strata["part"] == ALL else f" ({e.strata['part']})"
+    score, is_share = e.strata["score"], form_of(e) == "points"
     if N_FIRST in e.details:
-        one, other = counted_answers(e)
-        is_refused = e.strata["score"] == REFUSED
-        are = "are refusals" if is_refused else f"are “{e.strata['score']}”"
-        same = "" if e.unit == "text" else " to the same requests"
-        words = f"{one} answers for {first} {are}, and {other} answers for {second}{same}{part}"
+        are = "are refusals" if score == REFUSED else f"are “{score}”"
+        words = f"{counted_halves(e, are)}{same_requests(e)}{part}"
         return of_these_prompts(e, writer, words)
-    score, value, is_share = e.strata["score"], abs(e.value or 0.0), form_of(e) == "points"
-    size = digits(100.0 * value if is_share else value)
-    more = _MORE.get(score, "have {size} more words in 100 of the theme “{score}”")
+    form, more, less = _MORE.get(score, _THEME)
     if COLUMN in e.details:
-        more = _YES_MORE if is_share else _HIGHER
-    verb = more.format(size=size, score=score)
+        form, more, less = _YES if is_share else _NUMBER
+    size = digits(100.0 * abs(value) if is_share else abs(value))
+    verb = form.format(size=size, score=score, more=more if value >= 0 else less)
     if "naive" in e.details:
         part = f"{part}, corrected by hand from {digits(e.details['naive'])}"
-    answers = f"answers for {first} {verb} than answers for {second}"
-    same = "" if e.unit == "text" else " to the same request"
-    return of_these_prompts(e, writer, f"{answers}{same}{part}", 100.0 if is_share else 1.0)
+    words = f"{first} {verb} than {second}{same_requests(e).removesuffix('s')}{part}"
+    return of_these_prompts(e, writer, words, 100.0 if is_share else 1.0)
 
 
-def counted_answers(e: Estimate) -> tuple[str, str]:
-    """Return how many answers of how many on both sides say yes, the side with more first."""
+def same_requests(e: Estimate) -> str:
+    """Return that both halves answer the same requests, where they do."""
+    return "" if e.unit == "text" or halves_of(e)[2] == ORIGINALS else " to the same requests"
+
+
+def counted_halves(e: Estimate, verb: str) -> str:
+    """Return how many answers of how many on both sides say yes, or have a word."""
+    _, first, second, value = halves_of(e)
     # The second from the mean, as halves may have other numbers of answers
-    value, with_first = e.value or 0.0, e.details[FIRST]
-    with_second = e.details.get(SECOND, max(with_first - value * e.n_units, 0.0))
+    with_first = e.details[FIRST]
+    with_second = e.details.get(SECOND, max(with_first - (e.value or 0.0) * e.n_units, 0.0))
     sides = [
         (with_first, e.details.get(N_FIRST, e.n_units)),
         (with_second, e.details.get(N_SECOND, e.n_units)),
     ]
+    # Where the subject is the second group, the value was turned round.
     one, other = (
         f"{f'{n:,.0f}' if n >= 0.5 else 'none'} of {size:,.0f}"
-        for n, size in (sides if value >= 0 else sides[::-1])
+        for n, size in (sides if value == (e.value or 0.0) else sides[::-1])
     )
-    return one, other
+    return f"{one} {first} {verb}, and {other} {second.removeprefix('their ')}"
 
 
 def of_these_prompts(e: Estimate, writer: str, words: str, scale: float | None = None) -> str:
@@ -513,22 +518,38 @@ def form_of(e: Estimate) -> str:
     return "points" if is_share else ""
 
 
-def halves_of(e: Estimate) -> tuple[str, str, str]:
-    """Return who writes, "" or with a colon, and the two groups, the one with more first."""
+ORIGINALS = "their originals"
+
+
+def halves_of(e: Estimate) -> tuple[str, str, str, float]:
+    """Return who writes, "" or with a colon, both halves, and how far the first lies above."""
     (pair,) = e.group.values()
-    first, second = (people_words(side) for side in pair.split(MINUS, 1))
-    writer = "" if e.strata["model"] == UNNAMED else f"{e.strata['model']}: "
-    return (writer, first, second) if (e.value or 0.0) >= 0 else (writer, second, first)
+    sides, value, writer = pair.split(MINUS, 1), e.value or 0.0, e.strata["model"]
+    if subject_of(pair, value):
+        sides, value = sides[::-1], -value
+    first, second = (f"answers for {people_words(side)}" for side in sides)
+    if sides == [REWRITTEN, ORIGINAL]:
+        first, second = "rewritten texts", ORIGINALS
+    return "" if writer == UNNAMED else f"{writer}: ", first, second, value
+
+
+def states_interval(e: Estimate) -> bool:
+    """Return whether the sentence of a difference has its interval (see `of_these_prompts`)."""
+    of_mean = e.measure == PAIR_DIFFERENCE.name and N_FIRST not in e.details
+    return of_mean and e.population == THESE and e.interval is not None
 
 
 _MORE = {
-    LENGTH: "are {size} words longer",
-    READABILITY: "are {size} school grades harder to read",
-    SENTIMENT: "are {size} more positive, on a scale from −1 to 1,",
-    AGENCY: "are {size} more agentic, on a scale from −1 to 1,",
-    REFUSED: "are refusals {size} points more often",
+    LENGTH: ("are {size} words {more}", "longer", "shorter"),
+    READABILITY: ("are {size} school grades {more} to read", "harder", "easier"),
+    SENTIMENT: ("are {size} {more} positive, on a scale from −1 to 1,", "more", "less"),
+    AGENCY: ("are {size} {more} agentic, on a scale from −1 to 1,", "more", "less"),
+    REFUSED: ("are refusals {size} points {more} often", "more", "less"),
 }
-_HIGHER, _YES_MORE = "score {size} higher in “{score}”", "are “{score}” {size} points more often"
+"""What is said of a score, in which word of two: of more, of less."""
+_THEME = "have {size} {more} words in 100 of the theme “{score}”", "more", "fewer"
+_NUMBER = "score {size} {more} in “{score}”", "higher", "lower"
+_YES = "are “{score}” {size} points {more} often", "more", "less"
 
 PAIR_DIFFERENCE = Component(
     name="pair_difference.v2",

@@ -29,9 +29,10 @@ from portrayal.measure.matched.differences import (
     SECOND,
     Within,
     contrasts,
-    counted_answers,
+    counted_halves,
     halves_of,
     of_these_prompts,
+    same_requests,
 )
 from portrayal.measure.matched.sets import MANY_ANSWERS, MatchedSets
 from portrayal.measure.scope import Scope
@@ -451,14 +452,11 @@ def _of_all_or_none(means: Inference, apart: bool, level: float) -> Inference:
 
 def sentence(e: Estimate) -> str:
     """Return a difference in a word as a finding, with the count on both sides."""
-    writer, first, second = halves_of(e)
     verb = "open with" if e.strata["kind"] == "opening" else "say"
-    one, other = counted_answers(e)
-    same = "" if e.unit == "text" else " to the same requests"
     also = [f"“{name.removeprefix(ALSO)}”" for name in e.details if name.startswith(ALSO)]
     beside = f" (also {', '.join(also)})" if also else ""
-    words = f"{one} answers for {first} {verb} “{e.strata['word']}”{beside}"
-    return of_these_prompts(e, writer, f"{words}, and {other} answers for {second}{same}")
+    words = counted_halves(e, f"{verb} “{e.strata['word']}”{beside}")
+    return of_these_prompts(e, halves_of(e)[0], f"{words}{same_requests(e)}")
 
 
 PAIR_WORDS = Component(

@@ -22,9 +22,10 @@ from portrayal.report.figures.declared import (
 )
 from portrayal.report.figures.figure import Builder, Figure, Table
 from portrayal.report.figures.svg import LINE
+from portrayal.report.findings import Finding
 from portrayal.report.formats import short
 from portrayal.report.study import report_of
-from portrayal.report.view import Finding, View, domain_of, place_of
+from portrayal.report.view import View, domain_of, place_of
 from portrayal.report.words import borne, capital, group_label, measure_title, stem
 
 LISTED = 5

@@ -22,9 +22,8 @@ from portrayal.measure.matched.units import SOURCE
 from portrayal.measure.matched.words import NAME, WORD, spans_of
 from portrayal.records import ALL, Estimate
 from portrayal.reference.locales import HOME
-from portrayal.report.findings import distance, findings
+from portrayal.report.findings import distance, findings, label_of
 from portrayal.report.formats import short
-from portrayal.report.headline import label_of
 from portrayal.report.passages import (
     Reading,
     Readings,

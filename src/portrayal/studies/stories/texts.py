@@ -4,9 +4,9 @@ from importlib.resources import files
 from typing import Any
 
 from portrayal.records import ALL
-from portrayal.report.findings import findings, nearest
+from portrayal.report.findings import Finding, findings, nearest
 from portrayal.report.passages import Reading, Readings, passage, rows_of
-from portrayal.report.view import Finding, View
+from portrayal.report.view import View
 from portrayal.report.words import GENDER_WORDS, borne, people_of, stem
 
 PER_FINDING, MOST = 2, 4
