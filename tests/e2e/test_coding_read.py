@@ -51,10 +51,22 @@ def test_agreement(inside: Portrayal, folder: Path) -> None:
 def test_codes_by_group(inside: Portrayal, run: Path, folder: Path) -> None:
     assert "Latine" in inside("label", "codes", run, folder).ok().out
     asked = ("--by", "model", "--merge", "m2=m1", "--format", "json")
-    (group,) = inside("label", "codes", run, folder, *asked).json()["groups"]
-    assert (group["group"], group["n_texts"], group["n_open"]) == ("m1", 11, 1)
+    shares = inside("label", "codes", run, folder, *asked).json()["shares"]
+    assert {(row["group"], row["by"], row["n_texts"], row["n_open"]) for row in shares} == {
+        ("m1", "people", 11, 1)
+    }
     inside("label", "codes", run, folder, "--by", "shoe").refused("'shoe'", "texts have:")
     inside("label", "codes", run, folder, "--merge", "Asian").refused("--merge takes Inuit=AN")
+
+
+def test_an_audit_compares_codes(inside: Portrayal, run: Path, folder: Path) -> None:
+    asked = ("label", "codes", run, folder, "--by", "model", "--out", "coded.csv")
+    out = inside(*asked).ok().out
+    *_, command = out.split("then: ")
+    assert command.strip().startswith("portrayal audit coded.csv --by group --score ")
+    inside(*asked).refused("is there already")
+    audited = inside(*command.split()[1:], "--out", "audited").ok().out
+    assert "m1" in audited
 
 
 def test_sheets_become_one_label_file_and_one_that_is_half_filled_is_refused(
@@ -70,7 +82,7 @@ def test_sheets_become_one_label_file_and_one_that_is_half_filled_is_refused(
     ]
     assert figures[0]["coefficients"] == figures[1]["coefficients"]
     shares = [
-        inside("label", "codes", run, given, "--format", "json").json()["groups"]
+        inside("label", "codes", run, given, "--format", "json").json()["shares"]
         for given in (folder, "labels.csv")
     ]
     assert shares[0] == shares[1]
@@ -105,7 +117,8 @@ def test_a_model_is_a_rater_apart(inside: Portrayal, run: Path, folder: Path) ->
     (compared,) = after["language_models_against_people"]
     assert compared["raters"] == ["people", "server:m"]
     assert "not in the above" in inside("label", "agreement", folder, "--draws", "100").ok().out
-    assert "corrected by people" in inside("label", "codes", run, folder).ok().out
+    shares = inside("label", "codes", run, folder, "--format", "json").json()["shares"]
+    assert {row["by"] for row in shares} == {"people", "server:m", "server:m, corrected"}
 
 
 def test_a_folder_without_labels_says_what_to_do(inside: Portrayal, run: Path) -> None:

@@ -10,7 +10,7 @@ from scipy import stats as scipy_stats
 from statsmodels.stats.proportion import proportion_confint
 
 from portrayal.stats import upper_of_none
-from portrayal.stats.proportions import chance_p, chance_range, clopper_pearson, count_by_chance
+from portrayal.stats.proportions import chance_p, clopper_pearson, count_by_chance
 
 
 @given(n=st.integers(1, 2000), share=st.floats(0, 1), level=st.floats(0.5, 0.999))
@@ -86,13 +86,6 @@ def test_one_block_is_fishers_test() -> None:
         fisher = scipy_stats.fisher_exact(table).pvalue
         assert chance_p(observed, lowest, probability) == pytest.approx(fisher)
     assert np.isnan(chance_p(11, lowest, probability))
-
-
-def test_the_central_range_leaves_out_no_more_than_a_tail_on_each_side() -> None:
-    lowest, probability = count_by_chance([30, 20], [12, 5], [10, 9])
-    low, high = chance_range(lowest, probability, 0.9)
-    assert probability[: low - lowest].sum() <= 0.05 < probability[: low - lowest + 1].sum()
-    assert probability[high - lowest + 1 :].sum() <= 0.05 < probability[high - lowest :].sum()
 
 
 def test_a_block_cannot_give_more_than_it_has() -> None:

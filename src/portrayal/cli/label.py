@@ -228,6 +228,7 @@ def codes(
     *,
     by: Annotated[str | None, Parameter(metavar="STRATUM")] = None,
     merge: Annotated[list[str] | None, Parameter(metavar="GROUP=GROUP")] = None,
+    out: Path | None = None,
     level: opt.Level = 0.95,
     format: opt.Format = "table",
 ) -> None:
@@ -243,13 +244,24 @@ def codes(
         Stratum or label of people that groups texts; default group or race.
     merge
         Count the first with the second; repeatable.
+    out
+        CSV file to write: the texts with a column for each code, whose groups an audit compares.
     """
-    from portrayal.measure.codes import code_prevalence, code_shares, coded_texts
-    from portrayal.report.coding import code_blocks
+    from portrayal.collect.tables import write_table
+    from portrayal.measure.codes import code_shares, code_table, coded_texts
+    from portrayal.report.coding import code_block
     from portrayal.run import Run
 
+    if out and out.exists():
+        raise OptionError(f"{out} is there already; give another --out.")
     merged = opt.pairs("--merge", merge, "Inuit=AN")
     coded = coded_texts(Run.open(run), labels_at(sheets), by=by, merge=merged)
-    groups, corrected = code_shares(coded, level), code_prevalence(coded, level)
-    facts = {"labels": coded.labels.source, "groups": groups, "corrected": corrected}
-    show.give(format, facts, _parts(code_blocks(groups, corrected)))
+    shares = code_shares(coded, level)
+    parts = [*_parts([code_block(shares)])]
+    if out:
+        rows = code_table(coded)
+        write_table(out, list(dict.fromkeys(name for row in rows for name in row)), rows)
+        code = coded.labels.codes[0]
+        parts.append(f"wrote {out}; then: portrayal audit {out} --by group --score {code}")
+    table = str(out) if out else None
+    show.give(format, {"labels": coded.labels.source, "shares": shares, "table": table}, parts)

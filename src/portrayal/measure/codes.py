@@ -1,11 +1,14 @@
 """Shares of codes: how often a group's texts show each code, by people and corrected by them.
 
 A *code* is a pattern that a text shows or does not. Texts of one prompt resemble each other, so
-intervals of shares are clustered by prompt.
+intervals of shares are clustered by prompt. Groups are compared by `portrayal audit` of the table
+that `code_table` gives, where a code is a score of yes and no.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -17,10 +20,8 @@ from portrayal.measure.cues import run_people
 from portrayal.measure.scope import Scope
 from portrayal.measure.scored import ScoredUnits
 from portrayal.raters.labels import YES, Labels, settled
-from portrayal.records import Interval, Null
+from portrayal.records import Interval
 from portrayal.run import Run, read_prompts
-from portrayal.stats import benjamini_hochberg
-from portrayal.stats.proportions import chance_p, chance_range, count_by_chance
 
 EVERYONE = "all texts"
 """The group where texts have none."""
@@ -28,95 +29,41 @@ GROUPS = ("group", "race")
 """What groups texts, in the order in which it is looked for."""
 OF_PEOPLE = ("gender", "power", "race")
 """What people of a text are grouped by, each of whom adds the text to a group."""
-PERMUTED = "group labels permuted within each prompt (exact)"
+PEOPLE = "people"
+CORRECTED = "{}, corrected"
+"""Who codes: what people settle on, or a model whose errors on the texts of both are taken out."""
+NO_TEXT = "no text of this group is coded"
 
 
 @dataclass(frozen=True, slots=True)
 class CodeShare:
-    """The share of a group's texts that show a code, against the other groups' texts.
-
-    Attributes
-    ----------
-    code
-        Its key.
-    n, of
-        Texts that show it, and of how many; each counts once, whatever its weight in the sample.
-    interval
-        Clustered by prompt; None with texts of one prompt alone.
-    null
-        What the share would be if texts of all groups were alike, by chance.
-    no_null
-        Why there is none; "" where there is one.
-    p, q
-        Two-sided p of the same permutation, and its Benjamini–Hochberg q among all groups and
-        codes; None without a null, and where every arrangement gives the same count.
-    """
-
-    code: str
-    n: int
-    of: int
-    interval: Interval | None
-    null: Null | None = None
-    no_null: str = ""
-    p: float | None = None
-    q: float | None = None
-
-    @property
-    def value(self) -> float | None:
-        """The share, in 0–1; None without texts."""
-        return self.n / self.of if self.of else None
-
-
-@dataclass(frozen=True, slots=True)
-class GroupCodes:
-    """How often the texts of one group show each code.
-
-    Attributes
-    ----------
-    group
-        The group's label, or `EVERYONE`.
-    n_texts
-        Texts of the group that are settled on every code.
-    n_open
-        Texts left out, as people are divided on a code of theirs.
-    n_prompts
-        Prompts that these texts answer.
-    shares
-        The share of these texts that show each code.
-    """
-
-    group: str
-    n_texts: int
-    n_open: int
-    n_prompts: int
-    shares: tuple[CodeShare, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class CodePrevalence:
-    """How often a group's texts show a code: as a model codes all of them, and corrected by people.
+    """The share of a group's texts that show a code.
 
     Attributes
     ----------
     group, code
-        Label of the group, and key of the code.
-    rater, said, n
-        The model, the share of texts to which it gives the code, in 0–1, and its texts.
-    value, interval, n_hand
-        The corrected share with its interval over prompts, and the texts that people coded too;
-        taken as drawn at random.
+        Label of the group, or `EVERYONE`, and key of the code.
+    by
+        Who codes: `PEOPLE`, a model, or `CORRECTED`.
+    value, interval
+        The share, in 0–1, and its interval, clustered by prompt, which one prompt alone does not
+        have; None without texts. Each text counts once, whatever its weight in the sample.
+    n_texts, n_prompts
+        Texts that are coded, of a correction by people too, and the prompts that they answer.
+    n_open
+        Texts left out, as people are divided on a code of theirs.
     undefined
-        Why there is no corrected share; "" where there is one.
+        Why there is no value; "" where there is one.
     """
 
     group: str
     code: str
-    rater: str
-    said: float
-    n: int
+    by: str
     value: float | None
     interval: Interval | None
-    n_hand: int
+    n_texts: int
+    n_prompts: int
+    n_open: int = 0
     undefined: str = ""
 
 
@@ -132,11 +79,43 @@ class CodedTexts:
         Prompt of each text, by the name that the labels give it.
     groups
         Group → its texts.
+    rows
+        Strata, model and text of each text, by the same name.
     """
 
     labels: Labels
     prompts: Mapping[str, str]
     groups: Mapping[str, Sequence[str]]
+    rows: Mapping[str, Mapping[str, Any]]
+
+    @cached_property
+    def readings(self) -> dict[str, dict[str, frozenset[str]]]:
+        """Who codes → text → its codes: what people settle on, and the model of most texts."""
+        models = self.labels.of("llm")
+        settled_codes = codes_of_texts(self.labels, self.labels.codes)
+        # Texts on which people are divided are left open: they are no "no"
+        by_people = {name: codes for name, codes in settled_codes.items() if codes is not None}
+        if not models.raters:
+            return {PEOPLE: by_people}
+        rater = max(models.raters, key=lambda name: len(models.texts(name)))
+        by_model: dict[str, set[str]] = {name: set() for name in sorted(models.texts(rater))}
+        for row in models.rows:
+            if row.rater == rater and row.value == YES:
+                by_model[row.text_id].add(row.field)
+        return {PEOPLE: by_people, rater: {name: frozenset(x) for name, x in by_model.items()}}
+
+    def units(self, by: str, names: Sequence[str]) -> ScoredUnits:
+        """Return these texts with the codes that somebody gives them, as scores (n, k)."""
+        codes, keys = self.readings[by], self.labels.codes
+        marks = np.array([[key in codes[name] for key in keys] for name in names], dtype=np.float64)
+        prompt = [self.prompt_names.index(self.prompts[name]) for name in names]
+        ones = np.ones(len(names))
+        return ScoredUnits(np.array(prompt, dtype=np.int64), ones, marks, (ones[:, np.newaxis],))
+
+    @cached_property
+    def prompt_names(self) -> list[str]:
+        """Prompts by their code."""
+        return sorted({*self.prompts.values()})
 
 
 def coded_texts(
@@ -167,7 +146,7 @@ def coded_texts(
         fields = ", ".join(labels.fields) or "nothing"
         raise OptionError(f"{labels.source} labels no codes (1 or 0), but {fields}.")
     names = {row.text_id for row in labels.rows}
-    rows = texts_named(run, names, ("prompt_id", "model"), labels.source)
+    rows = texts_named(run, names, ("prompt_id", "model", "text"), labels.source)
     strata = read_prompts(run.prompts_path)
     rows = {name: strata[row["prompt_id"]] | row for name, row in rows.items()}
     prompts = {name: row["prompt_id"] for name, row in rows.items()}
@@ -183,138 +162,78 @@ def coded_texts(
                 if group:
                     members.setdefault(group, []).append(name)
         if members:
-            return CodedTexts(labels, prompts, dict(sorted(members.items())))
+            return CodedTexts(labels, prompts, dict(sorted(members.items())), rows)
     if by is not None:
         columns = {name for row in rows.values() for name, value in row.items() if value}
-        columns -= {"text_id", "source_id", "prompt_id"}
+        columns -= {"text_id", "source_id", "prompt_id", "text"}
         attributes = ", ".join(sorted(columns | set(OF_PEOPLE if people else ())))
         raise OptionError(f"no labelled text has a {by!r} to group by; texts have: {attributes}.")
-    return CodedTexts(labels, prompts, {EVERYONE: sorted(rows)})
+    return CodedTexts(labels, prompts, {EVERYONE: sorted(rows)}, rows)
 
 
-def code_shares(coded: CodedTexts, level: float = 0.95) -> list[GroupCodes]:
-    """Return how often the texts of each group show each code that people settle on."""
-    scope, keys = Scope("coding", level=level), coded.labels.codes
-    codes_of = codes_of_texts(coded.labels, keys)
-    # Texts on which people are divided are counted as open, not as a "no"
-    settled_texts = {
-        group: [name for name in names if codes_of.get(name) is not None]
-        for group, names in coded.groups.items()
-    }
-    texts = sorted(set[str]().union(*settled_texts.values()))
-    with_code = {key: {name for name in texts if key in (codes_of[name] or ())} for key in keys}
-    rows: list[CodeShare] = []
-    for members in settled_texts.values():
-        prompts, place = np.unique([coded.prompts[name] for name in members], return_inverse=True)
-        marks = [[name in with_code[key] for key in keys] for name in members]
-        numerator, total = np.zeros((2, len(prompts), len(keys)))
-        np.add.at(numerator, place, np.array(marks, dtype=np.float64).reshape(-1, len(keys)))
-        np.add.at(total, place, 1)
-        inference = share_inference(numerator, total, scope) if members else None
-        for i, key in enumerate(keys):
-            interval = inference.interval(i, scope) if inference else None
-            share = CodeShare(key, int(numerator[:, i].sum()), len(members), interval)
-            rows.append(against_others(share, with_code[key], set(members), texts, coded, level))
-    q = benjamini_hochberg([float("nan") if row.p is None else row.p for row in rows])
-    rows = [replace(r, q=None if r.p is None else float(x)) for r, x in zip(rows, q, strict=True)]
-    groups = []
-    for i, (group, members) in enumerate(settled_texts.items()):
-        n_open = sum(name in codes_of for name in coded.groups[group]) - len(members)
-        n_prompts = len({coded.prompts[name] for name in members})
-        shares = tuple(rows[i * len(keys) :][: len(keys)])
-        groups.append(GroupCodes(group, len(members), n_open, n_prompts, shares))
-    return groups
+def code_shares(coded: CodedTexts, level: float = 0.95) -> list[CodeShare]:
+    """Return how often the texts of each group show each code, by who codes them.
 
-
-def against_others(
-    share: CodeShare,
-    marked: Collection[str],
-    group: Collection[str],
-    texts: Sequence[str],
-    coded: CodedTexts,
-    level: float,
-) -> CodeShare:
-    """Return a share of a group's texts with what chance gives.
-
-    Labels are permuted within each prompt, as a prompt may ask for what a code marks; all
-    arrangements are counted, so that nothing is drawn.
-
-    Parameters
-    ----------
-    share
-        The share.
-    marked, group
-        Texts that show the code, and those of the group.
-    texts
-        Texts of all groups.
-    coded
-        Prompt of each text.
-    level
-        Of the range that chance gives, a fraction.
+    Where a model coded too, its shares are also corrected by the texts that people coded as well,
+    taken as drawn at random among the group's.
     """
-    if all(name in group for name in texts):
-        return replace(share, no_null="there are no texts of other groups")
-    blocks: dict[str, list[int]] = {}
-    for name in texts:
-        block = blocks.setdefault(coded.prompts[name], [0, 0, 0])
-        block[0] += 1
-        block[1] += name in marked
-        block[2] += name in group
-    # Only prompts with texts of both sides can tell them apart; the others are fixed
-    mixed = [block for block in blocks.values() if 0 < block[2] < block[0]]
-    if not mixed:
-        return replace(share, no_null="no prompt has texts of this group and of others")
-    fixed = sum(block[1] for block in blocks.values() if block[2] == block[0])
-    lowest, probability = count_by_chance(*np.transpose(mixed))
-    central = chance_range(lowest, probability, level)
-    mean = sum(n_shown * n_group / n for n, n_shown, n_group in mixed)
-    value, low, high = ((fixed + x) / share.of for x in (mean, *central))
-    # Where every arrangement gives this count, a p of 1 would say nothing
-    p = None if len(probability) == 1 else chance_p(share.n - fixed, lowest, probability)
-    return replace(share, null=Null(value, low, high, level, PERMUTED), p=p)
-
-
-def code_prevalence(coded: CodedTexts, level: float = 0.95) -> list[CodePrevalence]:
-    """Correct how often a model gives each code, by the texts that people coded as well.
-
-    Of several models the one that coded most texts counts.
-
-    Returns
-    -------
-    list
-        By group and code; empty where no model coded.
-    """
-    models, scope = coded.labels.of("llm"), Scope("coding", level=level)
-    if not models.raters:
-        return []
-    rater = max(models.raters, key=lambda name: len(models.texts(name)))
-    coded_by_model, keys = models.texts(rater), coded.labels.codes
-    marks = {(x.text_id, x.field) for x in models.rows if x.rater == rater and x.value == YES}
-    settled_codes = codes_of_texts(coded.labels, keys)
-    codes_of = {name: codes for name, codes in settled_codes.items() if codes is not None}
-    prevalences = []
+    scope, keys, shares = Scope("coding", level=level), coded.labels.codes, []
+    people, *models = coded.readings
+    open_texts = codes_of_texts(coded.labels, keys).keys() - coded.readings[people].keys()
     for group, members in coded.groups.items():
-        names = [name for name in members if name in coded_by_model]
-        prompts = [coded.prompts[name] for name in names]
-        code = np.unique(prompts, return_inverse=True)[1]
-        read_marks = np.array([[float((name, key) in marks) for key in keys] for name in names])
-        by_hand = [i for i, name in enumerate(names) if name in codes_of]
-        truth = np.array([[float(key in codes_of[names[i]]) for key in keys] for i in by_hand])
-        # Taken as drawn at random among the group's texts, so all weigh the same
-        weight = np.full(len(by_hand), len(names) / max(len(by_hand), 1))
-        ones = np.ones((len(names), 1))
-        everyone = ScoredUnits(code, ones[:, 0], read_marks, (ones,))
-        hand = ScoredUnits(code[by_hand], weight, read_marks[by_hand], (ones[by_hand],))
-        by_people = hand.scored(truth.reshape(len(by_hand), len(keys)))
-        sums = HandSums.of(everyone, hand, by_people, rater)
-        share = corrected_inference(sums.sums, scope)
-        for i, key in enumerate(keys):
-            reason = sums.too_few(i, {"code": key}) or IMPOSSIBLE * bool(np.isnan(share.value[i]))
-            value = None if reason else float(share.value[i])
-            bounds = None if reason else share.interval(i, scope)
-            fields = group, key, rater, float(read_marks[:, i].mean()), len(names)
-            prevalences.append(CodePrevalence(*fields, value, bounds, len(by_hand), reason))
-    return prevalences
+        names_by = {
+            by: [name for name in members if name in codes] for by, codes in coded.readings.items()
+        }
+        units = {by: coded.units(by, names) for by, names in names_by.items() if names}
+        sums = {by: of.sums() for by, of in units.items()}
+        inferred = {by: share_inference(upper, n, scope) for by, (upper, n) in sums.items()}
+        hand = None
+        for model in models:
+            both = [name for name in names_by[model] if name in coded.readings[people]]
+            names_by[by := CORRECTED.format(model)] = both
+            if both:
+                everyone, sample = units[model], coded.units(model, both)
+                weight = np.full(len(both), len(names_by[model]) / len(both))
+                sample = replace(sample, weight=weight)
+                truth = sample.scored(coded.units(people, both).score)
+                hand = HandSums.of(everyone, sample, truth, model)
+                inferred[by] = corrected_inference(hand.sums, scope)
+        for by, names in names_by.items():
+            result, n_prompts = inferred.get(by), len({coded.prompts[name] for name in names})
+            n_open = len(open_texts.intersection(members)) if by == people else 0
+            for i, key in enumerate(keys):
+                reason = "" if result else NO_TEXT
+                if result and hand and by == CORRECTED.format(*models):
+                    impossible = IMPOSSIBLE * bool(np.isnan(result.value[i]))
+                    reason = hand.too_few(i, {"code": key}) or impossible
+                value, interval = None, None
+                if result and not reason:
+                    value, interval = float(result.value[i]), result.interval(i, scope)
+                counts = len(names), n_prompts, n_open
+                shares.append(CodeShare(group, key, by, value, interval, *counts, reason))
+    return shares
+
+
+def code_table(coded: CodedTexts) -> list[dict[str, str]]:
+    """Return a row for each text, with its group and a column of 1 and 0 for each code.
+
+    A text of several groups is of none, as groups are compared; a code of a model stands apart
+    from that of people, with the model's name.
+    """
+    rows, apart = [], {"source_id", "side"}
+    # Where models are the groups, an audit must not split texts by them
+    if coded.groups.keys() <= {about.get("model") for about in coded.rows.values()}:
+        apart.add("model")
+    for name, about in coded.rows.items():
+        groups = [group for group, members in coded.groups.items() if name in members]
+        row = {key: str(value) for key, value in about.items() if key not in apart}
+        row |= {"text_id": name, "group": groups[0] if len(groups) == 1 else ""}
+        for by, codes in coded.readings.items():
+            for key in coded.labels.codes:
+                column = key if by == PEOPLE else f"{key} ({by})"
+                row[column] = str(int(key in codes[name])) if name in codes else ""
+        rows.append(row)
+    return rows
 
 
 def codes_of_texts(labels: Labels, keys: Sequence[str]) -> dict[str, frozenset[str] | None]:

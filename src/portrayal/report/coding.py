@@ -10,14 +10,7 @@ from pathlib import Path
 
 import portrayal.report.formats as fmt
 from portrayal.errors import PortrayalError
-from portrayal.measure.codes import (
-    CodePrevalence,
-    CodeShare,
-    GroupCodes,
-    code_prevalence,
-    code_shares,
-    coded_texts,
-)
+from portrayal.measure.codes import PEOPLE, CodeShare, code_shares, coded_texts
 from portrayal.raters import (
     Agreement,
     Codebook,
@@ -58,81 +51,37 @@ def _called(key: str) -> str:
     return short(key.replace("_", " "), 40)
 
 
-def code_blocks(
-    groups: Sequence[GroupCodes], corrected: Sequence[CodePrevalence]
-) -> Iterator[Block]:
-    """Yield how many texts of each group show each code, and the shares that people correct."""
-    rows = [(group.group, share) for group in groups for share in group.shares]
-    # Range by chance, p and q stand beside each share: of many codes some always look apart.
-    columns: dict[str, Callable[[tuple[str, CodeShare]], str]] = {
-        "Group": lambda row: short(row[0], 40),
-        "Code": lambda row: _called(row[1].code),
-        "Texts": lambda row: f"{row[1].n:,}",
-        "of": lambda row: f"{row[1].of:,}",
-        "Share": lambda row: fmt.share(row[1].value),
-        "Interval": lambda row: fmt.interval(row[1].interval, "share"),
-        "By chance": lambda row: fmt.interval(row[1].null, "share"),
-        "p": lambda row: fmt.probability(row[1].p),
-        "q": lambda row: fmt.probability(row[1].q),
+def code_block(shares: Sequence[CodeShare]) -> Block:
+    """Return how many texts of each group show each code, and what qualifies these shares."""
+    columns: dict[str, Callable[[CodeShare], str]] = {
+        "Group": lambda row: short(row.group, 40),
+        "Code": lambda row: _called(row.code),
+        "Coded by": lambda row: short(row.by, 60),
+        "Share": lambda row: fmt.share(row.value),
+        "Interval": lambda row: fmt.interval(row.interval, "share"),
+        "Texts": lambda row: f"{row.n_texts:,}",
+        "Prompts": lambda row: f"{row.n_prompts:,}",
     }
-    counted = []
-    for group in groups:
-        words = f"{short(group.group, 60)}: {fmt.plural(group.n_texts, 'text')} on whose codes "
-        words += "people agree."
-        if group.n_open:
-            words += (
-                f" {fmt.plural(group.n_open, 'text')} on which people are divided are left out."
-            )
-        counted.append(words)
-    # Shares are of texts on whose codes people agree; there may be none.
-    table = Table.of(rows, columns, 2, len(rows)) if any(g.n_texts for g in groups) else None
-    sentences = share_sentences(groups) if table else ()
-    yield Block("How many texts of each group show each code", table, tuple(counted), sentences)
-    if corrected:
-        of_model: dict[str, Callable[[CodePrevalence], str]] = {
-            "Group": lambda row: short(row.group, 40),
-            "Code": lambda row: _called(row.code),
-            "As the model codes": lambda row: f"{fmt.share(row.said)} of {row.n:,}",
-            "Corrected": lambda row: fmt.share(row.value),
-            "Interval": lambda row: fmt.interval(row.interval, "share"),
-            "Coded by people": lambda row: f"{row.n_hand:,}",
-        }
-        table = Table.of(corrected, of_model, 2, len(corrected))
-        reasons = dict.fromkeys(row.undefined for row in corrected if row.undefined)
-        title = f"Codes of {corrected[0].rater}, corrected by people"
-        yield Block(title, table, (), tuple(f"Not corrected: {reason}." for reason in reasons))
-
-
-def share_sentences(groups: Sequence[GroupCodes]) -> tuple[str, ...]:
-    """Return how the intervals and chances of shares were made, and which are missing or weak."""
-    sentences = ["Intervals are clustered by prompt; one prompt alone gives none."]
-    # A warning for groups whose intervals hardly mean anything.
+    by_group = {row.group: row for row in shares if row.by == PEOPLE}
+    before = [
+        f"{short(name, 60)}: {fmt.plural(row.n_texts, 'text')} on whose codes people agree."
+        + f" {fmt.plural(row.n_open, 'text')} on which people are divided are left out."
+        * bool(row.n_open)
+        for name, row in by_group.items()
+    ]
+    after = ["Intervals are clustered by prompt; one prompt alone gives none."]
+    # A warning for groups whose intervals hardly mean anything
     few = [
-        f"{short(group.group, 40)} ({group.n_prompts})"
-        for group in groups
-        if 0 < group.n_prompts < FEW_PROMPTS
+        f"{short(name, 40)} ({row.n_prompts})"
+        for name, row in by_group.items()
+        if 0 < row.n_prompts < FEW_PROMPTS
     ]
     if few:
-        sentences.append(
-            f"Fewer than {FEW_PROMPTS} prompts, too little to go by: {fmt.listed(few)}."
-        )
-    # Explained only where a cell shows it.
-    if any(share.null for group in groups for share in group.shares):
-        sentences.append(
-            "“By chance” is the range of the share if group labels were permuted within each "
-            "prompt; p is the chance of a count as unlikely as this one, and q corrects it for all "
-            "rows (Benjamini–Hochberg); neither where every arrangement gives one count."
-        )
-    # One sentence for each reason, whichever groups it is of.
-    groups_by_reason: dict[str, list[str]] = {}
-    for group in groups:
-        for reason in dict.fromkeys(share.no_null for share in group.shares if share.no_null):
-            groups_by_reason.setdefault(reason, []).append(short(group.group, 40))
-    sentences += [
-        f"Nothing by chance for {fmt.listed(names)}: {reason}."
-        for reason, names in groups_by_reason.items()
-    ]
-    return tuple(sentences)
+        after.append(f"Fewer than {FEW_PROMPTS} prompts, too little to go by: {fmt.listed(few)}.")
+    reasons = dict.fromkeys(row.undefined for row in shares if row.undefined)
+    after += [f"No share: {reason}." for reason in reasons]
+    table = Table.of(shares, columns, 3, len(shares))
+    return Block("How many texts of each group show each code", table, tuple(before), tuple(after))
 
 
 def agreement_blocks(agreed: LabelAgreement) -> Iterator[Block]:
@@ -222,10 +171,9 @@ def section(view: View, folder: Path, book: Codebook) -> CodedSection | None:
         if not files:
             return None
         labels = read_labels(*files)
-        coded = coded_texts(view.run, labels)
-        groups, corrected = code_shares(coded, view.level), code_prevalence(coded, view.level)
+        shares = code_shares(coded_texts(view.run, labels), view.level)
         agreed = agreement(labels, level=view.level, seed=view.seed)
-        blocks = [*code_blocks(groups, corrected), *agreement_blocks(agreed)]
+        blocks = [code_block(shares), *agreement_blocks(agreed)]
     except PortrayalError as error:
         # Paths from the folder on, as whole ones tell of the machine
         reason = str(error).replace(f"{folder}/", "")

@@ -143,15 +143,6 @@ def count_by_chance(
     return lowest, pmf
 
 
-def chance_range(lowest: int, probability: npt.ArrayLike, level: float) -> tuple[int, int]:
-    """Smallest and largest count of the central `level` of what `count_by_chance` gives."""
-    tail = (1.0 - check_level(level)) / 2.0
-    pmf = np.asarray(probability, dtype=np.float64)
-    below, above = np.cumsum(pmf), np.cumsum(pmf[::-1])
-    low, high = int(np.argmax(below > tail)), pmf.size - 1 - int(np.argmax(above > tail))
-    return lowest + low, lowest + high
-
-
 def chance_p(observed: int, lowest: int, probability: npt.ArrayLike) -> float:
     """Two-sided p of a count: the probability of all counts no likelier than it (Fisher's test).
 
