@@ -131,9 +131,8 @@ def entries(tmp_path: Path) -> Path:
     return _csv(tmp_path / "p.csv", ["entry_id", "sentence_id", "target", "text"], rows)
 
 
-def _sheets(sentences: Sequence[tuple[str, str]], folder: Path, *raters: str) -> list[Path]:
-    items = [SheetItem(name, text) for name, text in sentences]
-    return write_sheets(items, codebook(Path(str(BOOK))), folder, raters)
+def _sheets(sentences: Sequence[SheetItem], folder: Path, *raters: str) -> list[Path]:
+    return write_sheets(sentences, codebook(Path(str(BOOK))), folder, raters)
 
 
 def _fill(path: Path, said: Mapping[str, str], default: Mapping[str, str]) -> Path:

@@ -21,6 +21,8 @@ from portrayal.run.shards import Progress, run_shards
 from portrayal.run.stages import Stage, fingerprint
 
 Strata = Mapping[str, str]
+SPAN = pa.struct([("start", pa.int32()), ("end", pa.int32())])
+"""Where something stands in a text, in characters."""
 
 
 def _needs_settings(*_: Any) -> NoReturn:

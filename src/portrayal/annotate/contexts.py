@@ -61,14 +61,6 @@ class _PatternPlace(NamedTuple):
     end: bool
     optional: bool
 
-    def lengths(self, words_beside: "_Beside", position: int) -> Iterator[int]:
-        """Yield how many of the words from `position` on it may take, one of them or none apart."""
-        for phrase in self.phrases:
-            if phrase == tuple(words_beside.keys[position : position + len(phrase)]):
-                yield len(phrase)
-        if self.name:
-            yield from _name_lengths(words_beside.words, position)
-
 
 class _Beside(NamedTuple):
     """The words beside one, the nearest first, as written and as they are compared."""
@@ -99,11 +91,6 @@ _Pattern = tuple[tuple[_PatternPlace, ...], tuple[_PatternPlace, ...]]
 """Places before a word, the nearest first, and behind it."""
 
 
-def _fits(patterns: Sequence[_Pattern], before: _Beside, after: _Beside) -> bool:
-    """Whether one of the patterns fits the words before and behind."""
-    return any(_stand(p[0], before) and _stand(p[1], after) for p in patterns)
-
-
 @dataclass(frozen=True, slots=True)
 class Context:
     """What one of must stand beside a word, where there is any, and what none of may."""
@@ -126,9 +113,12 @@ class Context:
         before = _Beside(words, [*map(str.lower, words)])
         words = _TOKEN.findall(text[end : end + _WINDOW].replace("’", "'"))
         after = _Beside(words, words)
-        if self.where and not _fits(self.where, before, after):
-            return False
-        return not _fits(self.unless, before, after)
+        # Whether one of the patterns fits the words before and behind
+        wanted, unwanted = (
+            any(_stand(p[0], before) and _stand(p[1], after) for p in patterns)
+            for patterns in (self.where, self.unless)
+        )
+        return (wanted or not self.where) and not unwanted
 
 
 def _stand(
@@ -137,10 +127,8 @@ def _stand(
     """Whether the words from `position` on fill all places from `number` on."""
     if number == len(places):
         return True
-    place, key = (
-        places[number],
-        words_beside.keys[position] if position < len(words_beside.keys) else _NOTHING,
-    )
+    place, keys = places[number], words_beside.keys
+    key = keys[position] if position < len(keys) else _NOTHING
     # Words first, then phrases and names, then nothing, as a pattern allows
     any_word = place.any_word and key[:1].isalnum() and key.lower() not in FUNCTION_WORDS
     if key in place.words or any_word:
@@ -149,7 +137,10 @@ def _stand(
     elif place.endings and key.endswith(place.endings):
         return _stand(places, words_beside, number + 1, position + 1)
     if key and (place.phrases or place.name):
-        for length in place.lengths(words_beside, position):
+        lengths = [len(p) for p in place.phrases if p == tuple(keys[position : position + len(p)])]
+        if place.name:
+            lengths += _name_lengths(words_beside.words, position)
+        for length in lengths:
             if _stand(places, words_beside, number + 1, position + length):
                 return True
     may_be_missing = place.optional or (place.end and (not key or key in _ENDS))

@@ -21,7 +21,7 @@ from portrayal.collect.ask.asking import Asking, check_settings
 from portrayal.collect.ask.replies import Replies, Reply, kept_replies, prompt_of
 from portrayal.errors import OptionError
 from portrayal.records import Prompt
-from portrayal.reference.factors import Factor, ModelSource, factor_mark, spelling_key
+from portrayal.reference.factors import Factor, ModelSource, factor_mark, sources_of, spelling_key
 from portrayal.run.directory import Run
 from portrayal.run.files import read_parquet, write_parquet
 from portrayal.run.manifest import ANSWERS
@@ -263,7 +263,7 @@ class GroupLabelling(ModelReader):
         """What is asked, each with its factor, as counts and answers call it."""
         return {
             asked_by(factor, source): (factor, source)
-            for factor, source in model_sources(self.factors)
+            for factor, source in sources_of(self.factors, ModelSource)
         }
 
     def answered(self, run: Run, annotation: Annotation, tell: Say) -> Annotation:
@@ -372,16 +372,8 @@ def _counted(counts: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
         yield f"{name}, {sum(words_n.values()):,} answers: {counted_words(words_n)}"
 
 
-def model_sources(factors: Sequence[Factor]) -> tuple[tuple[Factor, ModelSource], ...]:
-    """Return the sources that a language model answers, each with its factor."""
-    pairs = ((factor, source) for factor in factors for source in factor.sources)
-    return tuple((f, source) for f, source in pairs if isinstance(source, ModelSource))
-
-
 def group_labelling(
-    factors: Sequence[Factor],
-    model: str | None,
-    settings: Mapping[str, Any] | None = None,
+    factors: Sequence[Factor], model: str | None, settings: Mapping[str, Any] | None = None
 ) -> GroupLabelling | None:
     """Return how a model is asked about the groups of factors; None where no factor asks one.
 
@@ -400,7 +392,7 @@ def group_labelling(
         Where a factor asks a model and none is named, or one is named that nothing asks.
     """
     check_settings(settings, "a model that labels groups")
-    sources = model_sources(factors)
+    sources = sources_of(factors, ModelSource)
     if not sources:
         if model is not None:
             raise OptionError(

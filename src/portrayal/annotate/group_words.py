@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from portrayal.annotate.annotator import Annotator, description
+from portrayal.annotate.annotator import SPAN, Annotator, description
 from portrayal.annotate.people.shared.words import FUNCTION_WORDS, SENTENCE_STARTERS
 from portrayal.annotate.sentences import sentences
 from portrayal.annotate.word_match import Entry, Token, WordTable, tokens, variants
@@ -112,7 +112,6 @@ PEOPLE, NAMES = "+people", "+names"
 a departure from the paper, by the race shares of the bearers of their first names."""
 
 _WRITTEN_WORD = re.compile(r"[^\W_]\S*")
-_SPAN = pa.struct([("start", pa.int32()), ("end", pa.int32())])
 _HIT = pa.struct([("start", pa.int32()), ("end", pa.int32()), ("column", pa.int16())])
 
 
@@ -278,7 +277,7 @@ GROUP_WORDS = Annotator(
     schema=pa.schema(
         [
             pa.field("words", pa.int32()),
-            pa.field("sentences", pa.list_(_SPAN)),
+            pa.field("sentences", pa.list_(SPAN)),
             pa.field("counts", pa.list_(pa.list_(pa.float32()))),
             pa.field("spans", pa.list_(_HIT)),
         ]

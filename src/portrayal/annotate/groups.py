@@ -18,12 +18,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from portrayal.annotate.annotator import Annotator, description
-from portrayal.annotate.contexts import (
-    LEAST_BEARERS,
-    Context,
-    people_lists,
-    read_context,
-)
+from portrayal.annotate.contexts import LEAST_BEARERS, Context, people_lists, read_context
 from portrayal.annotate.group_labels import (
     GROUP,
     NONE,
@@ -46,6 +41,7 @@ from portrayal.reference.factors import (
     WordSource,
     factor_mark,
     load_factor,
+    sources_of,
     spelling_key,
 )
 from portrayal.reference.shipped import plural
@@ -333,8 +329,7 @@ def group_settings(factors: Sequence[str | Path]) -> dict[str, Any]:
 
 def text_sources(factors: Sequence[Factor]) -> tuple[tuple[Factor, Source], ...]:
     """Return the sources that texts themselves answer, in order, each with its factor."""
-    kinds = (WordSource, ColumnSource, ModelSource)
-    return tuple((f, source) for f in factors for source in f.sources if isinstance(source, kinds))
+    return sources_of(factors, WordSource, ColumnSource, ModelSource)
 
 
 def group_reader(factors: Sequence[Factor], answers: Answers | None = None) -> GroupReader:

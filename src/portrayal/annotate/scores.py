@@ -19,7 +19,7 @@ import pyarrow as pa
 
 import portrayal.registry as registry
 from portrayal.annotate.agency.rows import agency_settings
-from portrayal.annotate.annotator import PROMPT, Annotator, description
+from portrayal.annotate.annotator import PROMPT, SPAN, Annotator, description
 from portrayal.annotate.exchange import NOTHING, Pairs, exchange_between, exchange_of
 from portrayal.annotate.names import Spans, asked_apart, hidden, hidden_spans
 from portrayal.annotate.sentences import sentences
@@ -390,7 +390,7 @@ TEXT_SCORES = Annotator(
             *(pa.field(side, pa.list_(pa.float64())) for side in SIDES),
             pa.field("gendered", pa.list_(pa.int32())),
             pa.field("weight", pa.float64()),
-            pa.field(HIDDEN, pa.list_(pa.struct([("start", pa.int32()), ("end", pa.int32())]))),
+            pa.field(HIDDEN, pa.list_(SPAN)),
         ]
     ),
     setup=_setup,

@@ -53,13 +53,8 @@ def load(model: str, batch: int = 32) -> Classifier:
     OptionError
         When the model has no such label; names those it has.
     """
-    loaded = load_transformer(
-        model,
-        title="the classifier",
-        purpose="scoring toxicity",
-        extra="toxicity",
-        device="auto",
-    )
+    purpose = "scoring toxicity"
+    loaded = load_transformer(model, title="the classifier", purpose=purpose, extra="toxicity")
     labels = loaded.model.config.id2label
     # Models name their labels in either case
     columns = {name.casefold(): int(number) for number, name in labels.items()}

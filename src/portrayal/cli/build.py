@@ -107,12 +107,11 @@ def sheets(
     raters
         People who label.
     """
-    from portrayal.raters import SheetItem, codebook, write_sheets
+    from portrayal.raters import codebook, write_sheets
     from portrayal.raters.sentences import BOOK, sentences_to_label
 
     check_count("raters", raters, minimum=1)
-    sentences = sentences_to_label(texts or out / "paraphrases.csv", seed)
-    items = [SheetItem(name, text) for name, text in sentences]
+    items = sentences_to_label(texts or out / "paraphrases.csv", seed)
     names = [str(number) for number in range(1, raters + 1)]
     written = write_sheets(items, codebook(Path(str(BOOK))), out / "sheets", names)
     facts = {"raters": raters, "rows": len(items), "seed": seed}
@@ -142,7 +141,7 @@ def labels(
     third
         The third rater's sheet, filled in.
     """
-    from portrayal.raters import SheetItem, codebook, write_sheets
+    from portrayal.raters import codebook, write_sheets
     from portrayal.raters.sentences import BOOK, merge_labels
 
     from_texts, labelled = texts or out / "paraphrases.csv", out / "labelled.csv"
@@ -159,8 +158,7 @@ def labels(
         third = out / "undecided" / "third.csv"
         # A sheet that the third rater may have begun is not written over
         if not third.exists():
-            items = [SheetItem(name, text) for name, text in merged.undecided]
-            write_sheets(items, codebook(Path(str(BOOK))), third.parent, ["third"])
+            write_sheets(merged.undecided, codebook(Path(str(BOOK))), third.parent, ["third"])
         sheet_paths = " ".join(map(str, filled))
         after = f"portrayal build labels {sheet_paths} --third {third} --out {out}"
     _tell(out, "labels", facts, merged.path, after, format)

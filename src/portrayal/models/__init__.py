@@ -7,7 +7,6 @@ imported where they are needed, and one that is missing is an error that names t
 
 from portrayal.models.loading import (
     MOST_TOKENS,
-    Encoder,
     Transformer,
     has_onnx,
     load_encoder,
@@ -21,7 +20,6 @@ from portrayal.models.loading import (
 
 __all__ = [
     "MOST_TOKENS",
-    "Encoder",
     "Transformer",
     "has_onnx",
     "load_encoder",

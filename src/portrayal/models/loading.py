@@ -63,13 +63,7 @@ def read_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
 
 
 def load_transformer(
-    spec: str,
-    *,
-    title: str,
-    purpose: str,
-    extra: str,
-    device: str = "auto",
-    **options: Any,
+    spec: str, *, title: str, purpose: str, extra: str, seed: int | None = None, **options: Any
 ) -> Transformer:
     """Load a classifier, a folder or hub id; safetensors alone, and no code that comes with it.
 
@@ -80,8 +74,8 @@ def load_transformer(
     title, purpose, extra
         How errors call the model ("the encoder"), what needs the packages, and the extra that
         brings them.
-    device
-        "auto" takes cuda, then mps, then cpu; else PyTorch's name of a device.
+    seed
+        Draws a new head, where `options` ask for one.
     options
         Further arguments of `from_pretrained`, such as `num_labels` or `dtype`.
 
@@ -96,7 +90,10 @@ def load_transformer(
         import torch
         import transformers
     except ImportError as error:
-        raise missing_extra(purpose, extra) from error
+        raise MissingExtraError(
+            f"{purpose} needs PyTorch and transformers, which are not installed. "
+            f"Install them with: pip install 'portrayal[{extra}]'"
+        ) from error
     # A folder, or a hub id as it is given
     folder = Path(spec).expanduser()
     place = str(folder) if folder.is_dir() else spec
@@ -104,9 +101,11 @@ def load_transformer(
     looks_local = spec.startswith((".", "~", "/")) or spec.count("/") > 1
     if not folder.is_dir() and looks_local:
         raise DataError(f"{title}: there is no folder {spec!r}.")
-    if device == "auto":
-        device = "mps" if torch.backends.mps.is_available() else "cpu"
-        device = "cuda" if torch.cuda.is_available() else device
+    device = "mps" if torch.backends.mps.is_available() else "cpu"
+    device = "cuda" if torch.cuda.is_available() else device
+    if seed is not None:
+        # Before the model is made, as that draws the new head
+        torch.manual_seed(seed)
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(place, trust_remote_code=False)
         model, report = transformers.AutoModelForSequenceClassification.from_pretrained(
@@ -126,20 +125,7 @@ def load_transformer(
     return Transformer(model, tokenizer, report["missing_keys"])
 
 
-def missing_extra(purpose: str, extra: str) -> MissingExtraError:
-    """Return the error of a model whose packages are not installed."""
-    return MissingExtraError(
-        f"{purpose} needs PyTorch and transformers, which are not installed. "
-        f"Install them with: pip install 'portrayal[{extra}]'"
-    )
-
-
-Encoder = Transformer
-
-_PURPOSE, _EXTRA = "a transformer classifier", "agency"
-
-
-def load_encoder(spec: str, *, new_head: bool = False, seed: int = 0) -> Encoder:
+def load_encoder(spec: str, *, new_head: bool = False, seed: int = 0) -> Transformer:
     """Load a folder or hub id; see `load_transformer`.
 
     Parameters
@@ -158,19 +144,10 @@ def load_encoder(spec: str, *, new_head: bool = False, seed: int = 0) -> Encoder
     DataError
         When the model cannot be loaded.
     """
-    try:
-        import torch
-    except ImportError as error:
-        raise missing_extra(_PURPOSE, _EXTRA) from error
-    # Before the model is made, as that draws the new head
-    torch.manual_seed(seed)
     head: dict[str, Any] = {"num_labels": 2} if new_head else {}
+    purpose = "a transformer classifier"
     encoder = load_transformer(
-        spec,
-        title="the encoder",
-        purpose=_PURPOSE,
-        extra=_EXTRA,
-        **head,
+        spec, title="the encoder", purpose=purpose, extra="agency", seed=seed, **head
     )
     if not new_head and (encoder.missing or encoder.model.config.num_labels != 2):
         raise DataError(
@@ -181,7 +158,7 @@ def load_encoder(spec: str, *, new_head: bool = False, seed: int = 0) -> Encoder
     return encoder
 
 
-def save_encoder(encoder: Encoder, out: Path) -> None:
+def save_encoder(encoder: Transformer, out: Path) -> None:
     """Write config, tokenizer and safetensors weights to a folder."""
     encoder.model.config.id2label = {0: "communal", 1: "agentic"}
     encoder.model.config.label2id = {"communal": 0, "agentic": 1}
@@ -194,7 +171,7 @@ MOST_TOKENS, BATCH = 128, 64
 """Tokens of a sentence that are read, and sentences that are read at once, at most."""
 
 
-def probabilities(encoder: Encoder, sentences: Sequence[str]) -> FloatArray:
+def probabilities(encoder: Transformer, sentences: Sequence[str]) -> FloatArray:
     """Return P(communal) and P(agentic) of each sentence, shape (n, 2).
 
     Sentences of alike length are read together; the order of `sentences` is kept.

@@ -7,21 +7,12 @@ that is still to be filled in. A *draw* gives each text a known chance to be lab
 how far beyond chance.
 """
 
-from portrayal.raters.agreement import (
-    Agreement,
-    Coefficient,
-    LabelAgreement,
-    Ratings,
-    Resampling,
-    agreement,
-    coefficient,
-)
+from portrayal.raters.agreement import Agreement, Coefficient, LabelAgreement, Resampling, agreement
 from portrayal.raters.labels import (
     HandTable,
     Label,
     Labels,
     label_files,
-    majority,
     read_hand_labels,
     read_labels,
     settled,
@@ -50,17 +41,14 @@ __all__ = [
     "Label",
     "LabelAgreement",
     "Labels",
-    "Ratings",
     "Resampling",
     "SheetItem",
     "ShortPlace",
     "agreement",
     "codebook",
-    "coefficient",
     "drawn",
     "evenly",
     "label_files",
-    "majority",
     "read_hand_labels",
     "read_labels",
     "settled",

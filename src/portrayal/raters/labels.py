@@ -262,8 +262,7 @@ def with_nameless(rows: Iterable[Label]) -> list[Label]:
 def write_labels(path: Path, labels: Labels) -> Path:
     """Write a label file and return its path."""
     rows = (dict(zip(COLUMNS, astuple(row), strict=True)) for row in labels.rows)
-    chances = ({"chance": "" if row.chance is None else repr(row.chance)} for row in labels.rows)
-    return write_table(path, COLUMNS, (a | b for a, b in zip(rows, chances, strict=True)))
+    return write_table(path, COLUMNS, rows)
 
 
 def settled(labels: Labels) -> dict[tuple[str, str, str], str | None]:

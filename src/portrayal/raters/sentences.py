@@ -24,6 +24,7 @@ from portrayal.collect.tables import read_table, write_table
 from portrayal.errors import DataError
 from portrayal.raters.agreement import Coefficient, Resampling, coefficient, ratings_of
 from portrayal.raters.labels import Label, Labels, folded, majority, read_labels
+from portrayal.raters.sheets import SheetItem
 from portrayal.run.files import write_atomically
 from portrayal.validate import check_different_files, check_seed
 
@@ -178,8 +179,8 @@ def row_id(entry_id: str) -> str:
     return blake2b(entry_id.encode(), digest_size=6).hexdigest()
 
 
-def sentences_to_label(paraphrases: str | Path, seed: int = 0) -> list[tuple[str, str]]:
-    """Return name and text of each paraphrase in a random order, as raters see them.
+def sentences_to_label(paraphrases: str | Path, seed: int = 0) -> list[SheetItem]:
+    """Return what raters label: each paraphrase under a name of its own, in a random order.
 
     Parameters
     ----------
@@ -195,7 +196,7 @@ def sentences_to_label(paraphrases: str | Path, seed: int = 0) -> list[tuple[str
     rows = read_table(paraphrases, ["entry_id", "text", "target"], STEP_BEFORE)
     order = np.random.default_rng(check_seed(seed)).permutation(len(rows)).tolist()
     # Without targets and in random order: raters must not see what a sentence was meant to be
-    return [(row_id(rows[i]["entry_id"]), rows[i]["text"]) for i in order]
+    return [SheetItem(row_id(rows[i]["entry_id"]), rows[i]["text"]) for i in order]
 
 
 COLUMNS = ("entry_id", "sentence_id", "target", "text", "label", "votes")
@@ -215,7 +216,7 @@ class SentenceLabels:
     path
         CSV file of the entries that are kept; label is 1 for agentic and 0 for communal.
     undecided
-        Name and text of the entries that a third rater decides.
+        The entries that a third rater decides, as sheets take them.
     counts
         Entries by what became of them.
     kappa_all, kappa_kept
@@ -224,7 +225,7 @@ class SentenceLabels:
     """
 
     path: Path
-    undecided: tuple[tuple[str, str], ...]
+    undecided: tuple[SheetItem, ...]
     counts: Mapping[str, int]
     kappa_all: Coefficient
     kappa_kept: Coefficient
@@ -280,7 +281,7 @@ def merge_labels(
     raters = ("target", *of_raters)
     counts: Counter[str] = Counter()
     decided: list[dict[str, str]] = []
-    undecided: list[tuple[str, str]] = []
+    undecided: list[SheetItem] = []
     votes: list[Label] = []
     for row in rows:
         name, target = row_id(row["entry_id"]), row["target"].strip().casefold()
@@ -302,7 +303,7 @@ def merge_labels(
             outcome = removed.get(label, KEPT)
         counts[outcome] += 1
         if outcome == UNDECIDED:
-            undecided.append((name, row["text"]))
+            undecided.append(SheetItem(name, row["text"]))
         # Kappa is of entries that every rater labelled as something
         if all(ballots) and NA not in ballots:
             pairs = zip(raters, (target, *ballots), strict=True)
@@ -313,10 +314,8 @@ def merge_labels(
             value = "1" if label == AGENTIC else "0"
             decided.append({**row, "label": value, "votes": " ".join([target, *ballots])})
     write_table(out, COLUMNS, decided)
-    resampling, kappas = (
-        Resampling(draws=draws, seed=seed, prompts=Labels(tuple(votes)).prompts),
-        [],
-    )
+    prompts, kappas = Labels(tuple(votes)).prompts, list[Coefficient]()
+    resampling = Resampling(draws=draws, seed=seed, prompts=prompts)
     # What is kept is kept because raters agree, so the kappa of all rows stands beside its own.
     for part in (votes, [one for one in votes if one.note == KEPT]):
         answers = ratings_of(Labels(tuple(part)), raters, (KEPT,))[KEPT]

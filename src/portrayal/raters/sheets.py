@@ -373,13 +373,8 @@ def write_sheets(
         parts += [f"For example: {example}" for example in question.examples]
     write_atomically(folder / INSTRUCTIONS, "\n\n".join(filter(None, parts)) + "\n")
     write_atomically(folder / CODEBOOK, tomli_w.dumps(asdict(book)))
-    drawn = (
-        {name: getattr(item, name) for name in (*DRAWN_COLUMNS, "text")}
-        | {"chance": repr(float(item.chance))}
-        for item in items
-    )
     # Last, as it says that sheets stand here
-    write_table(folder / DRAWN, (*DRAWN_COLUMNS, "text"), drawn)
+    write_table(folder / DRAWN, (*DRAWN_COLUMNS, "text"), map(asdict, items))
     return [*paths, folder / DRAWN, folder / CODEBOOK, folder / INSTRUCTIONS]
 
 

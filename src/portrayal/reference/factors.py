@@ -10,10 +10,10 @@ a person.
 
 import re
 import unicodedata
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from portrayal.reference.datafile import (
     KEY,
@@ -380,6 +380,14 @@ class Factor:
             if spelling_key(spelling) in map(spelling_key, spellings):
                 return group.key
         return None
+
+
+Kind = TypeVar("Kind", bound=Source)
+
+
+def sources_of(factors: Iterable[Factor], *kinds: type[Kind]) -> tuple[tuple[Factor, Kind], ...]:
+    """Return the sources of some kinds, in order, each with its factor."""
+    return tuple((f, source) for f in factors for source in f.sources if isinstance(source, kinds))
 
 
 def factor_mark(factor: Factor) -> dict[str, Any]:

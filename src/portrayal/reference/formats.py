@@ -284,24 +284,15 @@ NOT_A_NAME = "all other names"
 """Key of the row in which some sources pool the names too rare to list."""
 
 
-@dataclass(frozen=True)
-class Cells:
-    """One entry per name and group as the source spells them, with people and its first row."""
-
-    name: Sequence[str]
-    group: Sequence[str]
-    people: Sequence[float]
-    line: Sequence[int]
-
-
 def shares_of(
-    cells: Cells, path: Path, *, races: bool = True
+    cells: Mapping[str, list[Any]], path: Path, *, races: bool = True
 ) -> tuple[list[str], FloatArray, FloatArray, tuple[str, ...]]:
     """Return name keys, bearers (names,), shares (names, groups) in 0–1, and the groups.
 
-    Every person is part of the whole, those of another, several or unknown groups too. A name in
-    two groups has a share of each. Groups are `RACES` in their order, or as the file spells them,
-    the largest first.
+    `cells` are columns with an entry per name and group as the source spells them: "name", "grp",
+    "people" and "line", its first row. Every person is part of the whole, those of another, several
+    or unknown groups too. A name in two groups has a share of each. Groups are `RACES` in their
+    order, or as the file spells them, the largest first.
 
     Raises
     ------
@@ -309,11 +300,11 @@ def shares_of(
         If a race is not recognised where the groups are `races`, or no person has both a name and
         a group.
     """
-    people = np.asarray(cells.people, dtype=np.float64)
+    people = np.asarray(cells["people"], dtype=np.float64)
     if races:
-        group_of = {label: race_group(label) for label in sorted(set(cells.group))}
+        group_of = {label: race_group(label) for label in sorted(set(cells["grp"]))}
         if strange := [label for label, group in group_of.items() if group is None]:
-            lines = zip(cells.line, cells.group, strict=True)
+            lines = zip(cells["line"], cells["grp"], strict=True)
             first = min(line for line, label in lines if label in strange)
             raise DataError(
                 f"{_place(path, first)}: column 'race' holds "
@@ -325,7 +316,7 @@ def shares_of(
         groups = in_order(set(meaning.values()))
     else:
         # As the user's file spells it; `OTHER` for blank cells, "other" and "unknown"
-        labels = {label: normalize("NFC", label.strip()) for label in dict.fromkeys(cells.group)}
+        labels = {label: normalize("NFC", label.strip()) for label in dict.fromkeys(cells["grp"])}
         meaning = {
             label: OTHER
             if not meaning or (race_group(meaning) == OTHER and not meaning.isdigit())
@@ -333,13 +324,13 @@ def shares_of(
             for label, meaning in labels.items()
         }
         size: dict[str, float] = {}
-        for label, n in zip(cells.group, people.tolist(), strict=True):
+        for label, n in zip(cells["grp"], people.tolist(), strict=True):
             size[meaning[label]] = size.get(meaning[label], 0.0) + n
         groups = tuple(sorted(size.keys() - {OTHER}, key=lambda group: (-size[group], group)))
     place = {group: k for k, group in enumerate(groups)}
-    column = np.array([place.get(meaning[label], -1) for label in cells.group], dtype=np.intp)
-    key_of = {name: name_key(name) for name in dict.fromkeys(cells.name)}
-    keys = np.array([key_of[name] for name in cells.name], dtype=object)
+    column = np.array([place.get(meaning[label], -1) for label in cells["grp"]], dtype=np.intp)
+    key_of = {name: name_key(name) for name in dict.fromkeys(cells["name"])}
+    keys = np.array([key_of[name] for name in cells["name"]], dtype=object)
     # The pool of rare names is no name, whose shares anybody could bear
     real = np.array([bool(key) and key != NOT_A_NAME for key in keys], dtype=bool)
     if not groups or not people[real].sum() > 0:
@@ -506,15 +497,15 @@ def _read_long(relation: Any, path: Path, of: NameColumns, *, by_user: bool) -> 
             f"{_place(path, bad.fetchall()[0][0])}: column {of.count!r} should hold a whole "
             "number of people in every row; this row has none. Correct it."
         )
-    cells = Cells(*(grouped[column].tolist() for column in ("name", "grp", "people", "line")))
+    cells = {column: values.tolist() for column, values in grouped.items()}
     races = len(of.group) == 1 and header_key(of.group[0]) in RACE_COLUMNS
-    races = races and not (by_user and not any(race_group(g) for g in cells.group if g))
+    races = races and not (by_user and not any(race_group(g) for g in cells["grp"] if g))
     names, counts, shares, groups = shares_of(cells, path, races=races)
     shape = (
         f"counts by name and {'race' if races else 'group'}" if of.count else "one row per person"
     )
     # Each name once: rows are names, not people, so there is nothing to weigh by
-    if not of.count and max(cells.people, default=0) <= 1:
+    if not of.count and max(cells["people"], default=0) <= 1:
         shape, counts = "names by group", np.full(len(names), np.nan)
     read = RawTable(names, counts, shares, groups, shape)
     return read if races else replace(read, about=" ".join(of.group), notes=(_said(of, groups),))

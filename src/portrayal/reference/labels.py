@@ -17,14 +17,7 @@ from typing import Any
 import portrayal.registry as registry
 from portrayal.errors import PortrayalError
 from portrayal.records import BASIS, MINUS, ORIGINAL, OTHERS
-from portrayal.reference.factors import (
-    ColumnSource,
-    Factor,
-    Group,
-    factors,
-    is_color,
-    load_factor,
-)
+from portrayal.reference.factors import ColumnSource, Factor, Group, factors, is_color, load_factor
 
 PALETTE = (
     *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00"),

@@ -10,15 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
-from portrayal.reference.datafile import (
-    Catalogue,
-    DataFile,
-    Holds,
-    KeyName,
-    Line,
-    Term,
-    Word,
-)
+from portrayal.reference.datafile import Catalogue, DataFile, Holds, KeyName, Line, Term, Word
 from portrayal.reference.factors import spelling_key
 from portrayal.reference.groups import gender_words
 from portrayal.reference.shipped import data_file, occupations

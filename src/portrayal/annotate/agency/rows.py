@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 from hashlib import blake2b
-from importlib.resources import files
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -36,7 +35,7 @@ from portrayal.annotate.agency.loading import (
     sentence_prompt,
 )
 from portrayal.annotate.agency.masking import mask
-from portrayal.annotate.annotator import Annotation, Annotator, description
+from portrayal.annotate.annotator import SPAN, Annotation, Annotator, description
 from portrayal.annotate.llm import ModelReader, counted_words
 from portrayal.annotate.sentences import sentences, with_line_breaks
 from portrayal.collect.ask.asking import Asking, check_settings
@@ -51,10 +50,9 @@ from portrayal.types import Say
 Row = Mapping[str, Any]
 Work = Any
 
-_SPAN = pa.struct([("start", pa.int32()), ("end", pa.int32())])
 _SCHEMA = pa.schema(
     [
-        pa.field("sentences", pa.list_(_SPAN)),
+        pa.field("sentences", pa.list_(SPAN)),
         pa.field("agentic", pa.list_(pa.float32())),
         pa.field("checkpoints", pa.list_(pa.list_(pa.float32()))),
         pa.field("beside", pa.list_(pa.float32())),
@@ -101,10 +99,8 @@ def reading_beside(classifier: str) -> dict[str, str]:
 
 def _digest(name: str) -> str:
     """Digest of arrays that ship, or of the card of the transformer, which has that of its own."""
-    if name == "transformer":
-        return blake2b((WEIGHTS / CARD).read_bytes(), digest_size=8).hexdigest()
-    arrays = files("portrayal.annotate.agency").joinpath(f"{name}.npz")
-    return blake2b(arrays.read_bytes(), digest_size=8).hexdigest()
+    file = WEIGHTS / CARD if name == "transformer" else Path(__file__).with_name(f"{name}.npz")
+    return blake2b(file.read_bytes(), digest_size=8).hexdigest()
 
 
 def agency_sentences(text: str) -> list[tuple[int, int]]:
@@ -211,9 +207,7 @@ AGENCY = Annotator(
     schema=_SCHEMA,
 )
 AGENCY_UNMASKED = replace(
-    AGENCY,
-    **description("agency-unmasked.v1"),
-    setup=partial(_annotator, masked=False),
+    AGENCY, **description("agency-unmasked.v1"), setup=partial(_annotator, masked=False)
 )
 
 
