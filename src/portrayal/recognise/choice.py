@@ -22,7 +22,7 @@ from portrayal.recognise.columns import (
     group_lexicon,
     groups_named,
 )
-from portrayal.recognise.matching import Pairing, keys_of, pairing_of
+from portrayal.recognise.matching import Pairing, associated, keys_of, pairing_of
 from portrayal.recognise.roles import ColumnRoles, asked_for
 from portrayal.recognise.rows import Recipe
 from portrayal.recognise.templates import Masker, names_of_groups, slot_words
@@ -74,7 +74,7 @@ class Chooser:
 
     table: InputTable
     roles: ColumnRoles
-    asked: bool = False
+    is_asked: bool = False
     by: tuple[str, ...] = ()
     derived: dict[str, Callable[[Mapping[str, str]], str]] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
@@ -118,7 +118,7 @@ class Chooser:
             return [self._compared(name) for name in self.by]
         roles = self.roles
         # What the requests name was asked for, whatever its values and name look like
-        promoted = [c for c in roles.results if self.asked or self.named_share(c) >= MOST]
+        promoted = [c for c in roles.results if self.is_asked or self.named_share(c) >= MOST]
         roles.results = [c for c in roles.results if c not in promoted]
         groups: list[InputColumn] = []
         # What other columns say together ("Black woman") comes after them
@@ -186,16 +186,23 @@ class Chooser:
             )
         if pairing is not None:
             return self._pairs(groups, pairing)
+        if roles.pairs is not None:
+            name = roles.pairs.name
+            return self._blocked(groups, roles.pairs.cells, f"values of `{name}`", pair=(name,))
         repeated = crossing(self.prompts, groups[0].cells)[2] > HALF
-        if roles.prompts and repeated and not self.by and not self.asked:
+        if roles.prompts and repeated and not self.by and not self.is_asked:
             main = groups[0]
-            if self.named_share(main) < HALF and not asked_for(main) and not self._slots(groups):
+            if (
+                self.named_share(main) < HALF
+                and not asked_for(main)
+                and not slot_words(self._keys(self._masker(groups)), main.cells)
+            ):
                 return self._asking(
                     f"was `{main.name}` asked for (no request names it), or read from the texts? "
                     f"Asked: --by {main.name} --asked; read: --column group={main.name} is not "
                     "needed, audit without that column"
                 )
-        return self._templates(groups) or self._topic(groups) or self._apart(groups)
+        return self._templates(groups) or self._topic(groups) or self._unpaired(groups)
 
     def _recipe(self, groups: Sequence[InputColumn], **more: Any) -> Recipe:
         roles = self.roles
@@ -219,35 +226,44 @@ class Chooser:
             trial = [*joint, column]
             shares = []
             for one in trial:
-                beside_cells = [other.cells for other in trial if other is not one]
-                blocks = [
-                    "\x1f".join(row) if row[0] else ""
-                    for row in zip(keys, *beside_cells, strict=True)
-                ]
-                shares.append(crossing(blocks, one.cells)[2])
+                alike = [other.cells for other in trial if other is not one]
+                rows = zip(keys, *alike, strict=True)
+                shares.append(crossing([row if row[0] else "" for row in rows], one.cells)[2])
             if min(shares) > HALF:
                 joint = trial
             else:
                 self.remarks.append(f"`{column.name}` is not compared beside `{joint[0].name}`")
         return joint
 
-    def _pairs(self, groups: list[InputColumn], pairing: Pairing) -> Choice:
-        keys = keys_of(pairing.columns)
+    def _blocked(
+        self,
+        groups: list[InputColumn],
+        keys: Sequence[str],
+        blocks: str = "",
+        comparison: Comparison = "templates",
+        **recipe: Any,
+    ) -> Choice:
+        """Groups that are compared within blocks, of rows with one key."""
         groups = self._joint(groups, keys)
-        names = tuple(column.name for column in pairing.columns)
-        # Pairs of one id under several settings are not independent
-        source = names[:1] if len(names) > 1 else self._source(keys)
         n_blocks, n_both, _ = crossing(keys, groups[0].cells)
-        recipe = self._recipe(groups, pair=names, source=source)
+        names = ", ".join(column.name for column in groups)
         return Choice(
-            comparison="pairs",
-            recipe=recipe,
+            comparison=comparison,
+            recipe=self._recipe(groups, **recipe),
             groups=tuple(groups),
-            blocks=f"pairs of `{' x '.join(names)}`",
+            blocks=blocks or f"requests equal but for {names}",
             n_blocks=n_blocks,
             n_both=n_both,
             remarks=tuple(self.remarks),
         )
+
+    def _pairs(self, groups: list[InputColumn], pairing: Pairing) -> Choice:
+        keys = keys_of(pairing.columns)
+        names = tuple(column.name for column in pairing.columns)
+        # Pairs of one id under several settings are not independent
+        source = names[:1] if len(names) > 1 else self._source(keys)
+        blocks = f"pairs of `{' x '.join(names)}`"
+        return self._blocked(groups, keys, blocks, "pairs", pair=names, source=source)
 
     def _source(self, pairs: Sequence[str]) -> tuple[str, ...]:
         """The column of what pairs were made from: alike in each, and fewer than they are."""
@@ -262,11 +278,10 @@ class Chooser:
                 return (column.name,)
         return ()
 
-    def _masker(self, groups: Sequence[InputColumn]) -> tuple[Masker, tuple[str, ...]]:
-        """What takes groups out of requests, and the columns whose values it takes out."""
+    def _masker(self, groups: Sequence[InputColumn]) -> Masker:
+        """What takes groups out of requests."""
         roles = self.roles
-        names = names_of_groups(self.prompts, groups)
-        masked = [*groups, *(c for c in (*roles.groups, *roles.results) if c not in groups)]
+        masked = [*groups, *roles.groups, *roles.results]
         masked += [
             c
             for c in self.table.columns.values()
@@ -278,55 +293,41 @@ class Chooser:
         ):
             masked.append(roles.name)
         factors = {factor for column in groups for factor in column.factor_names}
-        columns = tuple(dict.fromkeys(column.name for column in masked))
-        return Masker(factors, names), columns
+        names = names_of_groups(self.prompts, groups)
+        return Masker(factors, names, columns=[column.name for column in masked])
 
-    def _keys(self, masker: Masker, masked: Sequence[str]) -> list[str]:
-        values = self._rows([self.table.columns[name] for name in masked])
+    def _keys(self, masker: Masker) -> list[str]:
+        values = self._rows([self.table.columns[name] for name in masker.columns])
         pairs = zip(self.prompts, values, strict=True)
         return [masker(prompt, row)[0] if prompt else "" for prompt, row in pairs]
 
-    def _slots(self, groups: Sequence[InputColumn]) -> dict[str, str]:
-        masker, masked = self._masker(groups)
-        return slot_words(self._keys(masker, masked), groups[0].cells)
-
     def _templates(self, groups: list[InputColumn]) -> Choice | None:
+        """Requests that are alike but for the groups."""
         if not self.roles.prompts:
             return None
-        masker, masked = self._masker(groups)
-        keys = self._keys(masker, masked)
-        share = crossing(keys, groups[0].cells)[2]
-        if share <= HALF and (slots := slot_words(keys, groups[0].cells)):
-            masker = Masker(masker.factors, masker.names, slots)
-            keys = self._keys(masker, masked)
-            share = crossing(keys, groups[0].cells)[2]
-            self.remarks.append(
-                f"in the requests {', '.join(map(repr, slots.values()))} stand for the groups"
-            )
+        masker = self._masker(groups)
+        keys = self._keys(masker)
         n_blocks, n_both, share = crossing(keys, groups[0].cells)
-        if share <= HALF or n_blocks == 1:
-            if n_blocks > 1:
-                self.remarks.append(
-                    f"{n_both} of {n_blocks} requests hold two groups, so that groups were asked "
-                    "other things"
-                )
-            return None
-        groups = self._joint(groups, keys)
-        return Choice(
-            comparison="templates",
-            recipe=self._recipe(groups, masker=masker, masked=masked),
-            groups=tuple(groups),
-            blocks=f"requests equal but for {_listed(groups)}",
-            n_blocks=n_blocks,
-            n_both=n_both,
-            remarks=tuple(self.remarks),
-        )
+        if share <= HALF and (slots := slot_words(keys, groups[0].cells)):
+            masker = Masker(masker.factors, masker.names, slots, masker.columns)
+            keys = self._keys(masker)
+            n_blocks, n_both, share = crossing(keys, groups[0].cells)
+            words = ", ".join(map(repr, slots.values()))
+            self.remarks.append(f"in the requests {words} stand for the groups")
+        if share > HALF and n_blocks > 1:
+            return self._blocked(groups, keys, masker=masker)
+        if n_blocks > 1:
+            self.remarks.append(
+                f"{n_both} of {n_blocks} requests hold two groups, so that groups were asked "
+                "other things"
+            )
+        return None
 
     def _topic(self, groups: list[InputColumn]) -> Choice | None:
         """A column that crosses groups: occupations, fields; the one of most blocks."""
-        used = self.roles.used - {column.name for column in self.roles.shared}
-        free = [*self.table.settings(used), *self.roles.shared]
-        topics = []
+        roles, topics = self.roles, []
+        used = roles.used - {column.name for column in roles.shared}
+        free = [*self.table.settings(used), *roles.shared]
         for column in free:
             if column.called("counter") or column.called("id") or column.name in self.derived:
                 continue
@@ -334,80 +335,89 @@ class Chooser:
             # Values that hold each group once, and bind no texts, only count
             several = len(groups[0].counts) * n_blocks < 0.7 * column.counts.total()
             if share > 0.8 and n_both > 1 and (several or column.called("topic")):
-                topics.append((column.called("topic"), n_blocks, column, n_both))
+                topics.append((column.called("topic"), n_blocks, column))
         if not topics:
             return None
-        _, n_blocks, column, n_both = max(topics, key=lambda f: f[:2])
-        groups = self._joint(groups, column.cells)
-        return Choice(
-            comparison="templates",
-            recipe=self._recipe(groups, pair=(column.name,)),
-            groups=tuple(groups),
-            blocks=f"values of `{column.name}`",
-            n_blocks=n_blocks,
-            n_both=n_both,
-            remarks=tuple(self.remarks),
-        )
+        *_, column = max(topics, key=lambda f: f[:2])
+        self._confounded(groups[0], self.prompts, column.name)
+        blocks = f"values of `{column.name}`"
+        return self._blocked(groups, column.cells, blocks, pair=(column.name,))
 
-    def _apart(self, groups: list[InputColumn]) -> Choice:
+    def _unpaired(self, groups: list[InputColumn]) -> Choice:
         """Groups compared as they are: nothing that both were asked blocks."""
-        groups = self._joint(groups, ["all"] * self.table.n_read)
         if max(groups[0].counts.values()) < 2:
             raise OptionError(
                 f"each value of {groups[0].name!r} has one text; groups need several. Name "
                 "another column with --by."
             )
-        used = self.roles.used
-        clusters = [
-            c.name
-            for c in self.table.columns.values()
-            if c.name not in used and c.called("source") and 0.02 < c.share_distinct < 0.95
-        ]
-        more: dict[str, Any] = {"apart": True}
-        masker, masked = self._masker(groups)
-        n_requests = len({*self._keys(masker, masked)} - {""})
-        if self.roles.sources is not None or clusters:
-            more["source"] = tuple(
-                [self.roles.sources.name] if self.roles.sources else clusters[:1]
-            )
+        roles, recipe = self.roles, dict[str, Any]()
+        masker = self._masker(groups)
+        requests = self._keys(masker)
+        n_requests = len({*requests} - {""})
+        clusters = roles.sources or next(
+            (
+                c
+                for c in self.table.columns.values()
+                if c.name not in roles.used
+                and c.called("source")
+                and 0.02 < c.share_distinct < 0.95
+            ),
+            None,
+        )
+        if clusters is not None:
+            recipe["source"] = (clusters.name,)
         elif 1 < n_requests < 0.95 * self.table.n_read:
             # Answers to one request are no independent texts
-            more["masker"], more["masked"] = masker, masked
-        return Choice(
-            comparison="groups",
-            recipe=self._recipe(groups, **more),
-            groups=tuple(groups),
-            n_blocks=n_requests,
-            remarks=tuple(self.remarks),
+            recipe["masker"] = masker
+        self._confounded(groups[0], clusters.cells if clusters is not None else requests)
+        choice = self._blocked(
+            groups, ["all"] * self.table.n_read, "", "groups", is_unpaired=True, **recipe
         )
+        return replace(choice, n_blocks=n_requests)
+
+    def _confounded(self, group: InputColumn, units: Sequence[str], block: str = "") -> None:
+        """Say in which columns, beside that of blocks, groups differ, and how to block by one."""
+        roles = self.roles
+        free = [
+            c
+            for c in self.table.settings(roles.used | {group.name, block})
+            if not any(map(c.called, ("counter", "id", "score")))
+        ]
+        # A row without a request or source is a unit of its own
+        names = [unit or f"\0{i}" for i, unit in enumerate(units)]
+        columns = associated([*free, *filter(None, [roles.model])], group, names)[:2]
+        if not columns:
+            return
+        remark = f"groups also differ in {' and '.join(f'`{c.name}`' for c in columns)}: "
+        # Models are never pooled, so that nothing is to be blocked by them
+        crossed = [c for c in columns if crossing(c.cells, group.cells)[1] and c is not roles.model]
+        remark += f"block by --column pair={crossed[0].name}, or " if crossed else ""
+        self.remarks.append(f"{remark}read with care")
 
     # Without groups ---------------------------------------------------------------------------
 
     def _beside_originals(self) -> Choice | None:
         """Rewritings beside originals: in a column, or texts of people among those of models."""
-        roles, table = self.roles, self.table
+        roles = self.roles
         if roles.reference is not None:
-            n_originals = len(roles.reference.counts)
-            recipe = self._recipe((), reference=roles.reference.name)
+            version, n_originals = InputColumn("version", ()), len(roles.reference.counts)
             blocks = f"originals in `{roles.reference.name}`"
-            version = InputColumn("version", ())
+            recipe = self._recipe([version], reference=roles.reference.name)
         else:
             assert roles.model is not None
-            models = roles.model.name
-            human = WORDS["human"]
+            models, human = roles.model.name, WORDS["human"]
             self.add("version", lambda c: ORIGINAL if c[models].casefold() in human else REWRITTEN)
             version = self.table.columns["version"]
-            free = [c for c in table.columns.values() if c.name not in roles.used]
+            free = [c for c in self.table.columns.values() if c.name not in roles.used]
             keys = [*roles.prompts, *roles.shared, *free]
             crossings = [(crossing(c.cells, version.cells), c) for c in keys]
             links = [(n, n_both, c) for (n, n_both, share), c in crossings if share > 0.5]
             if not links:
                 return None
             n_originals, _, link = max(links, key=lambda link: link[1])
-            models_compared = [m for m in roles.model.counts if m.casefold() not in human]
-            recipe = self._recipe((), pair=(link.name,), humans=tuple(models_compared))
             blocks = f"values of `{link.name}`"
-        recipe = replace(recipe, groups=("version",), derived=dict(self.derived))
+            rewriters = tuple(m for m in roles.model.counts if m.casefold() not in human)
+            recipe = self._recipe([version], pair=(link.name,), rewriters=rewriters)
         return Choice(
             comparison="originals",
             recipe=recipe,
@@ -458,7 +468,7 @@ class Chooser:
             cells = [_only_group(factor, prompt) for prompt in self.prompts]
             if len({*cells} - {""}) < 2 or sum(map(bool, cells)) < MOST * len(cells):
                 continue
-            if crossing(self._keys(Masker((factor,)), ()), cells)[2] > HALF:
+            if crossing(self._keys(Masker((factor,))), cells)[2] > HALF:
                 self.add(factor, partial(_named_in, columns, factor))
                 return self.table.columns[factor]
         return None
@@ -475,7 +485,7 @@ class Chooser:
         for column in self.table.settings(self.roles.used) if self.roles.prompts else ():
             if column.called("topic") or column.called("counter"):
                 continue
-            keys = self._keys(Masker(), (column.name,))
+            keys = self._keys(Masker(columns=[column.name]))
             pairs = zip(self.prompts, column.cells, strict=True)
             n_named = sum(value.casefold() in prompt.casefold() for prompt, value in pairs)
             if n_named >= 0.9 * len(keys) and crossing(keys, column.cells)[2] > HALF:
@@ -512,7 +522,3 @@ def _study_of(prompts: Sequence[str]) -> str:
         if len(distinct & texts) > 0.5 * len(distinct):
             return name
     return ""
-
-
-def _listed(columns: Sequence[InputColumn]) -> str:
-    return ", ".join(column.name for column in columns)

@@ -156,7 +156,7 @@ def _design(table: InputTable, choice: Choice, lines: tuple[str, ...]) -> Design
                 options["source"] = source
         elif scores := choice.recipe.further:
             options |= {"score": scores}
-        options |= {"apart": True} if choice.recipe.apart else {}
+        options |= {"apart": True} if choice.recipe.is_unpaired else {}
     return Design(
         study=choice.study,
         texts=texts,

@@ -1,18 +1,25 @@
-"""Matching: which rows are of one pair, and whether an id binds them or only counts."""
+"""Matching: which rows are of one pair, if an id binds them, and what else groups differ in."""
 
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+from scipy.special import chdtrc
+
 from portrayal.recognise.columns import InputColumn, InputTable, crossing
 from portrayal.recognise.roles import ColumnRoles
+from portrayal.stats import divide, holm
 
 LEAST_T, LEAST_RATIO = 3.0, 1.05
 """From which on texts of one id share more words than those of two ids."""
 FEWEST_IDS, MOST_IDS = 5, 300
+LEVEL, LEAST_V, LEAST_EXPECTED = 0.05, 0.1, 5.0
+"""Of tests of association: their level over all columns, the least Cramér's V that is named (small,
+Cohen 1988), and units of a cell, on average, from which on chi-squared holds."""
 _WORD = re.compile(r"[^\W\d_]{3,}")
 Binding = Literal["binds", "counts", "open"]
 
@@ -133,3 +140,39 @@ def binding_of(ids: Sequence[str], groups: Sequence[str], texts: Sequence[str]) 
 
 def _overlap(one: frozenset[str], two: frozenset[str]) -> float:
     return len(one & two) / max(len(one | two), 1)
+
+
+def associated(
+    columns: Iterable[InputColumn], group: InputColumn, units: Sequence[str]
+) -> list[InputColumn]:
+    """Return the columns in which groups differ, the most strongly associated first.
+
+    Each is tested by chi-squared, all of them together by Holm's method; `LEVEL` is the chance that
+    one is named though none is associated.
+
+    Parameters
+    ----------
+    columns
+        Columns of few values.
+    group
+        The column that is compared.
+    units
+        The request or source of each row: where all rows of each have one value, they count once.
+    """
+    tested, p_values, strengths = list[InputColumn](), list[float](), list[float]()
+    for column in columns:
+        n_values = len({*zip(units, column.cells, strict=True)})
+        rows_of = units if n_values == len({*units}) else range(len(units))
+        rows = dict.fromkeys(zip(rows_of, column.cells, group.cells, strict=True))
+        counts = Counter((value, label) for _, value, label in rows if value and label)
+        n = np.array([[counts[v, g] for g in group.counts] for v in column.counts], dtype=float)
+        expected = n.sum(1, keepdims=True) * n.sum(0) / max(n.sum(), 1.0)
+        if min(n.shape) < 2 or expected.mean() < LEAST_EXPECTED:
+            continue
+        squares = float(np.nansum(divide((n - expected) ** 2, expected)))
+        tested.append(column)
+        p_values.append(float(chdtrc((n.shape[0] - 1) * (n.shape[1] - 1), squares)))
+        strengths.append(math.sqrt(squares / n.sum() / (min(n.shape) - 1)))
+    q = holm(p_values)
+    order = sorted(range(len(tested)), key=lambda i: -strengths[i])
+    return [tested[i] for i in order if q[i] <= LEVEL and strengths[i] >= LEAST_V]

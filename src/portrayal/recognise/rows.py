@@ -65,12 +65,12 @@ class Recipe:
         Columns that are made beforehand.
     pair, source
         Columns whose values together name the pair, and what pairs were made from.
-    masker, masked
-        What takes words out of requests, and the columns whose values it takes out; the pair, or
-        the source where texts are compared apart, is then the template.
-    apart
+    masker
+        What takes words out of requests; the pair, or the source where nothing blocks, is then the
+        template.
+    is_unpaired
         Whether nothing blocks.
-    humans
+    rewriters
         Models besides that of people, where texts of people are the originals.
     """
 
@@ -85,9 +85,8 @@ class Recipe:
     pair: tuple[str, ...] = ()
     source: tuple[str, ...] = ()
     masker: Masker | None = None
-    masked: tuple[str, ...] = ()
-    apart: bool = False
-    humans: tuple[str, ...] = ()
+    is_unpaired: bool = False
+    rewriters: tuple[str, ...] = ()
 
     @property
     def fields(self) -> dict[str, str]:
@@ -95,7 +94,7 @@ class Recipe:
 
         That is called as in the file, or "request", as reports speak of it by this name.
         """
-        template = "source" if self.apart else "pair"
+        template = "source" if self.is_unpaired else "pair"
         present = {
             "text": True,
             "prompt": bool(self.prompts),
@@ -106,10 +105,11 @@ class Recipe:
         }
         present[template] = present[template] or self.masker is not None
         source = "source"
-        taken = {*present, *self.groups, *_OTHER_FIELDS}  # which the study would read as these
-        if self.apart and self.masker is not None:
+        # What the study would read as these
+        reserved = {*present, *self.groups, *_OTHER_FIELDS}
+        if self.is_unpaired and self.masker is not None:
             source = "request"
-        elif len(self.source) == 1 and self.source[0].casefold() not in taken:
+        elif len(self.source) == 1 and self.source[0].casefold() not in reserved:
             source = self.source[0]
         columns = {name: name for name, is_present in present.items() if is_present}
         return columns | ({"source": source} if present["source"] else {})
@@ -138,7 +138,8 @@ class Recipe:
     def _facts(self) -> dict[str, object]:
         plain = {k: v for k, v in vars(self).items() if k not in ("derived", "masker")}
         mask = self.masker
-        return plain | {"mask": mask and (mask.factors, sorted(mask.names), mask.slots)}
+        masks = mask and (mask.factors, sorted(mask.names), mask.slots, mask.columns)
+        return plain | {"mask": masks}
 
     def _rows_of(
         self, row: Row, cells: Mapping[str, str], originals: set[str]
@@ -154,16 +155,16 @@ class Recipe:
             "source": " · ".join(cells[name] for name in self.source),
         }
         if self.masker is not None:
-            template = self.masker(prompt, [cells[name] for name in self.masked])[1]
-            record["source" if self.apart else "pair"] = template if prompt else ""
+            template = self.masker(prompt, [cells[name] for name in self.masker.columns])[1]
+            record["source" if self.is_unpaired else "pair"] = template if prompt else ""
         record = {column: record[name] for name, column in self.fields.items()}
         record |= {new: cells.get(name, "") for name, new in self.group_names.items()}
         record |= {name: cells[name] for name in self.further}
         if self.reference:
             yield from self._beside(record, cells[self.reference], originals)
-        elif self.humans and cells[self.model].casefold() in WORDS["human"]:
+        elif self.rewriters and cells[self.model].casefold() in WORDS["human"]:
             # Each model is compared with the same originals
-            for model in self.humans:
+            for model in self.rewriters:
                 yield record | {"model": model, self.groups[0]: ORIGINAL}
         else:
             yield record

@@ -27,6 +27,8 @@ class Masker:
         Names in the middle of sentences that are taken out.
     slots
         Group → word that stands for it in requests, where it is no word of a factor.
+    columns
+        Columns whose values in a row are taken out of its request.
     """
 
     def __init__(
@@ -34,11 +36,13 @@ class Masker:
         factors: Iterable[str] = (),
         names: frozenset[str] = frozenset(),
         slots: Mapping[str, str] | None = None,
+        columns: Iterable[str] = (),
     ) -> None:
         lexicon, self.factors = group_lexicon(), tuple(sorted({*factors}))
         words = {w for w, (factor, _) in lexicon.items() if factor in self.factors and len(w) > 1}
         self._words = re.compile(rf"\b{any_of(words | WORDS['pronouns'])}\b", re.IGNORECASE)
         self.names, self.slots = names, dict(slots or {})
+        self.columns = tuple(dict.fromkeys(columns))
         # How each template is shown: as its first request is, so that all of one have one name
         self._shown: dict[str, str] = {}
         self._cache: dict[tuple[str, tuple[str, ...]], tuple[str, str]] = {}
@@ -51,7 +55,7 @@ class Masker:
         prompt
             The request.
         values
-            Values of the row's own groups and its name, which stand in it.
+            Values of the row in `columns`, which stand in it.
 
         >>> mask = Masker(("gender",))
         >>> mask("Describe a deaf baker and her shop.", ["deaf"])
