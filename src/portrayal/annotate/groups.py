@@ -204,13 +204,10 @@ class GroupReader:
 
     Attributes
     ----------
-    factors
-        What is read.
     sources
         The sources that texts themselves answer: (factor, source), in order.
     """
 
-    factors: tuple[Factor, ...]
     sources: tuple[tuple[Factor, Source], ...]
     _table: GroupWordTable
     _answers: Answers
@@ -339,7 +336,7 @@ def group_reader(factors: Sequence[Factor], answers: Answers | None = None) -> G
     for number, (factor, source) in enumerate(sources):
         if isinstance(source, WordSource):
             table.add(number, source, factor.keys)
-    return GroupReader(tuple(factors), sources, table, answers or Answers())
+    return GroupReader(sources, table, answers or Answers())
 
 
 @lru_cache(maxsize=4)

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -158,7 +157,7 @@ def name_table(
     if min_count is not None:
         check_count("min_count", min_count)
     # Registered names before paths: a file of that name is given as "./name"
-    if isinstance(spec, str) and spec in _registry():
+    if isinstance(spec, str) and spec in read_toml("name_tables.toml"):
         if columns:
             raise OptionError(f"{spec} is read as it ships; columns are named for a file.")
         return _registered(spec, min_count)
@@ -196,7 +195,7 @@ def name_tables() -> tuple[str, ...]:
     >>> name_tables()
     ('census-2020', 'tzioumis-2018', 'nana-wikipedia')
     """
-    return tuple(_registry())
+    return tuple(read_toml("name_tables.toml"))
 
 
 def race_likelihoods(
@@ -343,17 +342,12 @@ def gender_shares(gender: str) -> Mapping[str, float]:
     return dict(zip(map(name_key, counted["name"]), counted[column], strict=True))
 
 
-@lru_cache(maxsize=1)
-def _registry() -> dict[str, dict[str, Any]]:
-    return read_toml("name_tables.toml")
-
-
 _ORIGIN = ("source", "licence", "version")
 
 
 @lru_cache(maxsize=16)
 def _registered(name: str, min_count: int | None) -> NameTable:
-    card = _registry()[name]
+    card = read_toml("name_tables.toml")[name]
     least = card["min_count"] if min_count is None else min_count
     return _build(read_shipped(card["file"]), name, least, **{k: card[k] for k in _ORIGIN})
 

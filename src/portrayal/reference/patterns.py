@@ -13,21 +13,11 @@ from itertools import chain, product
 from typing import NamedTuple
 
 from portrayal.reference.datafile import DataFile, Keys, Term, Word
-from portrayal.reference.shipped import plural
+from portrayal.reference.shipped import plural, read_toml
 
-_SMALL = str.split("one two three four five six seven eight nine")
-_TEENS = str.split(
-    "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
-)
-_TENS = str.split("twenty thirty forty fifty sixty seventy eighty ninety")
-_ORDINALS = {
-    "one": "first", "two": "second", "three": "third", "five": "fifth", "eight": "eighth",
-    "nine": "ninth", "twelve": "twelfth",
-}  # fmt: skip
-_WORDS = ["zero", *_SMALL, *_TEENS]
-_WORDS += [f"{ten}-{one}".removesuffix("-") for ten in _TENS for one in ("", *_SMALL)]
-_WORDS += [""] * 31
-"""Numbers from 0 on in words; "" from 100 on, which stand in figures alone."""
+_WORDS, _ORDINALS = (read_toml("numbers.toml")[kind].split() for kind in ("words", "ordinals"))
+_MOST = 130
+"""The greatest number; from 100 on they stand in figures alone."""
 _PARTS = {"early": 1, "mid": 5, "late": 8}
 """Years of a decade that its parts stand for."""
 _ALTERNATIVE = re.compile(r"_|\{(?P<list>[a-z0-9_-]+)\}|[^\s*{}|?_]+")
@@ -98,27 +88,16 @@ def _with_numbers(passage: str) -> Iterator[tuple[int, str]]:
     if "#s" in passage:
         # "early eighties" is 81, "late eighties" 88, plain "eighties" their middle
         year = next((year for part, year in _PARTS.items() if part in passage.split()), 5)
-        for ten, word in enumerate(_TENS, 2):
+        for ten, word in enumerate(_WORDS[20::10], 2):
             for written in (f"{ten}0s", f"{ten}0's", plural(word)):
                 yield 10 * ten + year, passage.replace("#s", written)
         return
-    for number, word in enumerate(_WORDS):
+    for number in range(_MOST + 1):
         yield number, passage.replace("#th", f"{number}{_ending(number)}").replace("#", str(number))
         # "one" and its like seldom count anything where nothing else is said
-        if word and (passage != "#" or number > 9):
-            yield number, passage.replace("#th", _ordinal(word)).replace("#", word)
-
-
-def _ordinal(word: str) -> str:
-    """The ordinal of a number in words; "" of none.
-
-    >>> _ordinal("eighty"), _ordinal("twenty-two")
-    ('eightieth', 'twenty-second')
-    """
-    ten, hyphen, last = word.rpartition("-")
-    if last in _ORDINALS:
-        return ten + hyphen + _ORDINALS[last]
-    return re.sub("y$", "ie", word) + "th" if word else ""  # eighty → eightieth
+        if number < len(_WORDS) and (passage != "#" or number > 9):
+            word = passage.replace("#th", _ORDINALS[number]).replace("#", _WORDS[number])
+            yield number, word
 
 
 def _ending(number: int) -> str:

@@ -3,7 +3,7 @@
 import csv
 import tomllib
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.resources import as_file, files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -20,8 +20,9 @@ def data_file(name: str) -> Traversable:
     return files("portrayal.reference").joinpath("data", *name.split("/"))
 
 
+@cache
 def read_toml(name: str) -> dict[str, Any]:
-    """Return the content of the shipped TOML file `name`."""
+    """Return the content of the shipped TOML file `name`, which every caller has the same."""
     return tomllib.loads(data_file(name).read_text(encoding="utf-8"))
 
 
