@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portrayal.collect.tables import write_rows
+from portrayal.collect.tables import csv_text
 from portrayal.shown import json_text, markdown, markdown_table, one_line, visible
 
 ACTS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -53,8 +53,6 @@ def test_markdown_shows_what_was_given_and_no_more(text: str) -> None:
 @ACTING
 @pytest.mark.parametrize("text", HOSTILE)
 def test_no_cell_of_a_csv_file_acts_on_a_terminal(text: str) -> None:
-    stream = io.StringIO()
-    write_rows(stream, [text], [{text: text}])
+    stream = io.StringIO(csv_text([text], [{text: text}]))
     assert not ACTS.search(stream.getvalue())
-    stream.seek(0)
     assert [*csv.reader(stream)] == [[visible(text).removeprefix("'")]] * 2 or text[0] in "=+-@"

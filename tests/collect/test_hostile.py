@@ -64,14 +64,14 @@ def test_what_is_no_text_is_no_story(tmp_path: Path, kind: str) -> None:
     rows = [{"text": WRONG[kind], "model": "m"}]
     path = tmp_path / "t.parquet"
     pq.write_table(pa.Table.from_pylist(rows), path)
-    with pytest.raises(DataError, match=r"t\.parquet: row 1 holds no text but"):
+    with pytest.raises(DataError, match=r"t\.parquet: row 1: it holds no text but"):
         texts(path)
-    with pytest.raises(DataError, match="row 1 holds no text but"):
+    with pytest.raises(DataError, match="row 1: it holds no text but"):
         list(file_corpus(path).tables())
     if not isinstance(WRONG[kind], (bytes, date)):
         path = tmp_path / "t.jsonl"
         path.write_text(f'{{"text": "a story"}}\n{json.dumps(rows[0])}\n')
-        with pytest.raises(DataError, match=r"t\.jsonl: row 2 holds no text but"):
+        with pytest.raises(DataError, match=r"t\.jsonl: row 2: it holds no text but"):
             texts(path)
 
 
@@ -80,9 +80,9 @@ def test_names_may_be_numbers_but_no_objects(tmp_path: Path) -> None:
     frame.to_parquet(tmp_path / "t.parquet")
     assert [each.text_id for each in read_plain(tmp_path / "t.parquet")] == ["1", "2"]
     (tmp_path / "t.jsonl").write_text('{"text": "a", "id": {"n": 1}}')
-    with pytest.raises(DataError, match="row 1 holds no text but a value of type dict"):
+    with pytest.raises(DataError, match="row 1: it holds no text but a value of type dict"):
         texts(tmp_path / "t.jsonl")
-    with pytest.raises(DataError, match="row 1 holds no text"):
+    with pytest.raises(DataError, match="row 1: it holds no text"):
         read_table(tmp_path / "t.jsonl", ["text"])
 
 
@@ -184,7 +184,7 @@ def test_dates_of_a_sheet_are_kept_and_are_no_stories(tmp_path: Path) -> None:
     book.save(tmp_path / "t.xlsx")
     (row,) = open_source(tmp_path / "t.xlsx").rows()
     assert row == {"text": "a story", **dict(zip("abcd", given, strict=True))}
-    with pytest.raises(DataError, match="row 1 holds no text but a value of type date"):
+    with pytest.raises(DataError, match="row 1: it holds no text but a value of type date"):
         list(read_plain(tmp_path / "t.xlsx", ["text=a"]))
 
 

@@ -14,12 +14,12 @@ from portrayal.collect.sources import LONGEST
 from portrayal.collect.tables import (
     FORMULAS,
     has_decimal_commas,
+    in_row,
     inert,
     number_of,
     read_table,
     restored,
     story,
-    write_rows,
     write_table,
 )
 from portrayal.errors import DataError
@@ -51,10 +51,9 @@ def test_texts_are_inert_and_numbers_stay_numbers(tmp_path) -> None:
         assert list(csv.reader(stream)) == [["'=a", "n", "none"], ["'=cmd()", "-1", ""]]
 
 
-def test_rows_are_counted_and_read_back(tmp_path) -> None:
+def test_rows_are_written_and_read_back(tmp_path) -> None:
     path = tmp_path / "t.csv"
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        assert write_rows(stream, ["a", "b"], ({"a": text, "b": None} for text in "+-x")) == 3
+    write_table(path, ["a", "b"], ({"a": text, "b": None} for text in "+-x"))
     assert read_table(path, ["a"]) == [{"a": text, "b": ""} for text in "+-x"]
     with pytest.raises(DataError, match="no column c; found a, b"):
         read_table(path, ["c"], "Look again.")
@@ -62,8 +61,9 @@ def test_rows_are_counted_and_read_back(tmp_path) -> None:
 
 @pytest.mark.fault("one text of 67 million characters or more, in any format", "it is refused")
 def test_a_text_that_is_too_long_is_refused() -> None:
-    with pytest.raises(DataError, match=r"f: row 3: a text has more than 67,108,864 characters"):
-        story("x" * (LONGEST + 1), "f", 3)
+    words = r"f: row 3: a text has more than 67,108,864 characters"
+    with pytest.raises(DataError, match=words), in_row("f", 3):
+        story("x" * (LONGEST + 1))
 
 
 _NUMBERS = st.floats(-1e6, 1e6).map(lambda number: round(number, 4))

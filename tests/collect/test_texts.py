@@ -110,7 +110,7 @@ def test_a_prompt_id_means_the_same_in_every_row(run):
     ],
 )
 def test_unknown_prompts_without_columns_are_explained(run, row, missing):
-    with pytest.raises(DataError, match=rf"row 2 {missing}.*--column"):
+    with pytest.raises(DataError, match=rf"row 2: it {missing}.*--column"):
         bring(run, [{"text": TEXT, "prompt": KNOWN[0].text}, row])
 
 
@@ -251,7 +251,7 @@ def test_shards_hold_every_row_in_order(run, shard_rows):
     [
         (labelled(text=TEXT, condition="odd"), "row 61: condition has the value 'odd'"),
         (labelled(text=TEXT, outcome="maybe"), "row 61: outcome is 'maybe'; expected ok, refused"),
-        ({"text": TEXT}, "row 61 lacks condition"),
+        ({"text": TEXT}, "row 61: it lacks condition"),
     ],
 )
 def test_after_an_error_nothing_counts_as_done(run, row, message):
@@ -367,10 +367,10 @@ def test_later_rows_that_name_a_column_otherwise_are_refused_by_their_row(run):
     first = {"prompt": KNOWN[0].text, "answer": "Ann ran home."}
     for other in ("Answer", "response"):
         rows = [first] * 3 + [{"prompt": KNOWN[0].text, other: "Bob ran home."}]
-        with pytest.raises(DataError, match=f"row 4 has no column 'answer'.* but '{other}'"):
+        with pytest.raises(DataError, match=f"row 4: it has no column 'answer'.* but '{other}'"):
             bring(run, rows, columns={"text": "answer"})
     rows = [first] * 3 + [{"Prompt": KNOWN[0].text, "answer": "Bob ran home."}]
-    with pytest.raises(DataError, match=r"row 4 has no column 'prompt'.* but 'Prompt'"):
+    with pytest.raises(DataError, match=r"row 4: it has no column 'prompt'.* but 'Prompt'"):
         bring(run, rows, columns={"prompt": "prompt"})
 
 

@@ -9,7 +9,7 @@ NOT_OPENED = {
     "pipeline.audit": "makes the run; mends what does not fit",
     "cli.audit": "asks a model into it",
     "mitigate.mitigation": "calls check: no estimates yet; holds a folder that is no run",
-    "collect.asked": "calls check: answers that nothing was measured in yet",
+    "collect.corpus": "calls check: answers that nothing was measured in yet",
     "collect.ask.replies": "answers in a folder of their own",
     "annotate.groups": "is at work in the run that an audit holds",
 }

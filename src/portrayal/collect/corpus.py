@@ -1,5 +1,6 @@
 """Texts of a study, a run or any file, asked for by no study, with what is known of each."""
 
+import hashlib
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,12 +12,12 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from portrayal.collect.fields import TextFields, find_columns, map_columns, parse_columns
-from portrayal.collect.sources import encoding_of, open_source
-from portrayal.collect.tables import label, story
+from portrayal.collect.fields import TextFields, map_columns, parse_columns
+from portrayal.collect.sources import Row, TextSource, encoding_of, open_source
+from portrayal.collect.tables import in_row, label, story
 from portrayal.collect.texts import TextReader
 from portrayal.errors import DataError, OptionError
-from portrayal.run import Run, read_chosen, read_prompts
+from portrayal.run import Run, read_chosen, read_prompts, read_shards
 from portrayal.types import Tabular
 
 STDIN = Path("-")
@@ -62,14 +63,12 @@ def read_plain(path: Tabular, columns: Iterable[str] = ()) -> Iterator[PlainText
         yield PlainText(path.name, _whole(path))
         return
     source = open_source(path)
-    fields, columns_there = ("text", "text_id"), source.columns
-    mapping = find_columns(
-        fields, columns_there, columns=mapped, needed=("text",), file=source.name
-    )
+    mapping = source.find(("text", "text_id"), columns=mapped, needed=("text",))
     for number, row in enumerate(source.rows(), 1):
-        called = row.get(mapping["text_id"]) if "text_id" in mapping else None
-        text_id = label(called, source.name, number) or str(number)
-        yield PlainText(text_id, story(row.get(mapping["text"]), source.name, number) or "")
+        with in_row(source.name, number):
+            text_id = label(row.get(mapping["text_id"])) if "text_id" in mapping else None
+            text = story(row.get(mapping["text"])) or ""
+        yield PlainText(text_id or str(number), text)
 
 
 def _whole(path: Path) -> str:
@@ -215,3 +214,40 @@ def _spans(parts: list[Path], text_ids: pa.Array) -> Mapping[str, Spans]:
             for slot in SLOTS
         }
     return spans_of
+
+
+_OF_TEXT = ("model", "text", "outcome")
+
+
+def is_asked(path: str | Path) -> bool:
+    """Whether a folder holds prompts and their answers, as `portrayal collect` writes them."""
+    return Path(path).is_dir() and Run(Path(path)).prompts_path.is_file()
+
+
+def asked_source(path: str | Path) -> TextSource:
+    """Return the answers of a run, each with its prompt and what the prompt file says of it.
+
+    Raises
+    ------
+    DataError
+        When it holds no answers yet.
+    RunError
+        When a file of it is not as it was written.
+    """
+    run = Run(Path(path))
+    run.check(under_way=True)
+    if not run.texts.parts():
+        raise DataError(f"{path}: nothing was answered yet. Ask again: portrayal collect ….")
+    prompts = read_prompts(run.prompts_path, words="prompt")
+    strata = dict.fromkeys(name for about in prompts.values() for name in about)
+    columns = (*_OF_TEXT, *(name for name in strata if name not in _OF_TEXT))
+    digest = hashlib.blake2b(digest_size=16)
+    for part in (run.prompts_path, *run.texts.parts()):
+        digest.update(part.read_bytes())
+
+    def rows() -> Iterator[Row]:
+        for (table,) in read_shards(run.texts, ("prompt_id", *_OF_TEXT)):
+            for row in table.to_pylist():
+                yield dict.fromkeys(columns, "") | prompts[row.pop("prompt_id")] | row
+
+    return TextSource(str(path), digest.hexdigest(), columns, rows)

@@ -11,13 +11,8 @@ from pathlib import Path
 
 from portrayal.errors import DataError, OptionError
 
-LABELS = (
-    "subject_name",
-    "subject_gender",
-    "subject_references",
-    "object_name",
-    "object_gender",
-    "object_references",
+LABELS = tuple(
+    f"{slot}_{part}" for slot in ("subject", "object") for part in ("name", "gender", "references")
 )
 """Fields of people who are already labelled; taken as they are."""
 
@@ -166,6 +161,7 @@ def find_columns(
     columns: Mapping[str, str] | Iterable[str] | None = None,
     needed: Collection[str] = (),
     aliases: Mapping[str, Iterable[str]] | None = None,
+    unguessed: Collection[str] = (),
     file: str = "the texts",
 ) -> dict[str, str]:
     """Decide which column of an input holds which field, and say what was guessed.
@@ -187,6 +183,8 @@ def find_columns(
         Fields that must be there.
     aliases
         Further names of fields.
+    unguessed
+        Fields that only the user maps.
     file
         How messages speak of the input.
 
@@ -204,16 +202,42 @@ def find_columns(
     """
     names, fields = list(columns_present), list(targets)
     explicit = parse_columns(columns)
-    _check(fields, explicit, names, file)
-    open_fields = [name for name in fields if name not in explicit]
-    mapping = _guess(open_fields, names, aliases or {}, file) | explicit
+    for name, column in explicit.items():
+        if name not in fields:
+            raise OptionError(
+                f"{name!r} is not a field that can be mapped; fields: {', '.join(fields)}."
+            )
+        if column not in names:
+            raise DataError(
+                f"{file}: there is no column {column!r} for {name}; found {_listed(names)}. "
+                f"Name one of these with --column {name}=NAME (of a reference, --reference-column)."
+            )
+    by_key: dict[str, list[str]] = {}
+    for column in names:
+        by_key.setdefault(_key(column), []).append(column)
+    guessed: dict[str, str] = {}
+    for name in fields:
+        if name in explicit or name in unguessed:
+            continue
+        # A column of the field's own name settles it, whatever else could be meant
+        called = by_key.get(_key(name), []) or [
+            column for key in _keys_of(name, aliases or {}) for column in by_key.get(key, ())
+        ]
+        # Which of two columns holds the texts decides every number: asked, not guessed
+        if len(called) > 1 and name not in _FIRST_WINS:
+            raise DataError(
+                f"{file}: the columns {', '.join(map(repr, called))} can all be read as "
+                f"{name}. Say which one with --column {name}=NAME."
+            )
+        if called:
+            guessed[name] = called[0]
+    mapping = guessed | explicit
     missing = [name for name in needed if name not in mapping]
     if missing:
         raise DataError(
             f"{file}: no column {', '.join(missing)}; found {_listed(names)}. "
             f"Name yours with --column {missing[0]}=NAME."
         )
-    guessed = {name: column for name, column in mapping.items() if name not in explicit}
     if read := ", ".join(f"{name} = {col}" for name, col in guessed.items() if name != col):
         log.info("%s: read as %s", file, read)
     for column in names if "model" in fields and "model" not in mapping else ():
@@ -257,10 +281,14 @@ def map_columns(
         # Backwards, so that the first of two columns with one key stays
         by_key = {_key(name): name for name in reversed(names)}
         explicit = {f: by_key.get(_key(c), c) for f, c in fields.presets[preset].items()} | explicit
-    _check(fields.known, explicit, names, file)
-    # Labels are never guessed: a column "subject_name" may hold anything
-    targets = [name for name in fields.known if name not in LABELS or name in explicit]
-    mapping = find_columns(targets, names, columns=explicit, aliases=fields.aliases, file=file)
+    mapping = find_columns(
+        fields.known,
+        names,
+        columns=explicit,
+        aliases=fields.aliases,
+        unguessed=LABELS,  # a column "subject_name" may hold anything
+        file=file,
+    )
     prompted = "prompt" in mapping or "prompt_id" in mapping
     for name, option in fields.asked.items():
         if name not in mapping and not (prompted and name in fields.of_prompts):
@@ -274,30 +302,6 @@ def map_columns(
             "Name yours with --column text=NAME."
         )
     return mapping
-
-
-def _guess(
-    fields: Iterable[str], names: list[str], aliases: Mapping[str, Iterable[str]], file: str
-) -> dict[str, str]:
-    """Columns by their own or well-known names, of fields that nobody mapped."""
-    by_key: dict[str, list[str]] = {}
-    for column in names:
-        by_key.setdefault(_key(column), []).append(column)
-    guessed: dict[str, str] = {}
-    for name in fields:
-        # A column of the field's own name settles it, whatever else could be meant
-        exact = by_key.get(_key(name), [])
-        keys = _keys_of(name, aliases)
-        called = exact or [column for key in keys for column in by_key.get(key, ())]
-        # Which of two columns holds the texts decides every number: asked, not guessed
-        if len(called) > 1 and name not in _FIRST_WINS:
-            raise DataError(
-                f"{file}: the columns {', '.join(map(repr, called))} can all be read as "
-                f"{name}. Say which one with --column {name}=NAME."
-            )
-        if called:
-            guessed[name] = called[0]
-    return guessed
 
 
 def _keys_of(name: str, aliases: Mapping[str, Iterable[str]]) -> dict[str, None]:
@@ -335,21 +339,6 @@ def renamed_in(
             if _key(other) in keys and other not in mapping.values():
                 return column, other
     return None
-
-
-def _check(
-    fields: Collection[str], explicit: Mapping[str, str], names: list[str], file: str
-) -> None:
-    for name, column in explicit.items():
-        if name not in fields:
-            raise OptionError(
-                f"{name!r} is not a field that can be mapped; fields: {', '.join(fields)}."
-            )
-        if column not in names:
-            raise DataError(
-                f"{file}: there is no column {column!r} for {name}; found {_listed(names)}. "
-                f"Name one of these with --column {name}=NAME (of a reference, --reference-column)."
-            )
 
 
 _MODEL = re.compile(r"model|llm|gpt|engine|generator|checkpoint|deployment|assistant|chatbot|模型")

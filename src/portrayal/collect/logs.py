@@ -199,12 +199,27 @@ def _parsed(value: Any) -> Any:
     return value
 
 
-def _row(fields: Row, scores: Row, others: Row) -> dict[str, Any]:
-    """A row of what the form knows, of scores, and of what else the item holds."""
-    row = {name: value for name, value in fields.items() if value is not None}
-    for name, value in scores.items():
-        row[name if name not in row else f"score.{name}"] = value
-    return row | {name: value for name, value in others.items() if name not in row}
+def _rows(
+    answers: list[Turn],
+    fields: Row,
+    further: Row,
+    scores: Row | None = None,
+    text_id: Any = None,
+    failed: bool = False,
+) -> Iterator[Row]:
+    """A row for each answer to one request, with an empty text where there is none.
+
+    It has what the form knows (`fields`), scores, and what else the item holds (`further`).
+    """
+    for number, answer in enumerate(answers or [Turn("assistant", "")]):
+        # An error goes before what the text says: it may have broken off
+        outcome = "failed" if failed else "refused" if answer.refused else None
+        several = f"{text_id}/{number}" if len(answers) > 1 else text_id
+        fields_of_text = {"text": answer.text, "text_id": several, "outcome": outcome, **fields}
+        row = {name: value for name, value in fields_of_text.items() if value is not None}
+        for name, value in (scores or {}).items():
+            row[name if name not in row else f"score.{name}"] = value
+        yield row | {name: value for name, value in further.items() if name not in row}
 
 
 def _turn(message: Any) -> Turn:
@@ -262,8 +277,8 @@ def _request(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         return {"inputs" if isinstance(value, list) else "prompt": value}
     name = "messages" if "messages" in value else _named(value, "prompt")
-    others = {f"inputs.{key}": inner for key, inner in value.items() if key != name}
-    return others if name is None else {**_request(value[name]), **others}
+    further = {f"inputs.{key}": inner for key, inner in value.items() if key != name}
+    return further if name is None else {**_request(value[name]), **further}
 
 
 def _named(value: Row, field: str) -> str | None:
@@ -297,41 +312,28 @@ def _answers(value: Any) -> list[Turn]:
     return [_turn({"role": "assistant", **value})] if "content" in value else []
 
 
-def _exchange(request: Any, output: Any, text_id: Any, failed: bool) -> Iterator[dict[str, Any]]:
-    """Fields of what a tool keeps as input and output, and what else stands in the two.
+def _exchange(request: Any, output: Any) -> tuple[list[Turn], dict[str, Any]]:
+    """The answers in what a tool keeps as output, and the fields in its input and output.
 
     Where the output holds several texts and none is named as the answer, none is `text`.
     """
-    parsed, others = _parsed(output), dict[str, Any]()
+    parsed, fields = _parsed(output), _request(request)
     is_plain = isinstance(parsed, dict) and _OF_OUTPUTS.isdisjoint(parsed)
     name = _named(parsed, "text") if is_plain else None
     answers = _answers(parsed if name is None else parsed[name])
-    if is_plain and (name is not None or not answers):
-        others = {f"outputs.{key}": inner for key, inner in parsed.items() if key != name}
     if not answers and isinstance(output, str):  # a text may itself be JSON
-        answers, others = [Turn("assistant", output)], {}
-    for fields in _of_turns(answers, text_id, failed=failed):
-        if not answers and others:
-            del fields["text"]
-        yield {**fields, **_request(request), **others}
-
-
-def _of_turns(
-    answers: list[Turn], text_id: Any = None, *, failed: bool = False
-) -> Iterator[dict[str, Any]]:
-    """Text, id and outcome of each answer to one request; an empty text where there is none."""
-    for number, answer in enumerate(answers or [Turn("assistant", "")]):
-        # An error goes before what the text says: it may have broken off
-        outcome = "failed" if failed else "refused" if answer.refused else None
-        several = f"{text_id}/{number}" if len(answers) > 1 else text_id
-        yield {"text": answer.text, "text_id": several, "outcome": outcome}
+        return [Turn("assistant", output)], fields
+    if is_plain and (name is not None or not answers):
+        further = {f"outputs.{key}": inner for key, inner in parsed.items() if key != name}
+        fields |= further if answers or not further else {"text": None, **further}
+    return answers, fields
 
 
 def _chat(item: Row, number: int) -> Iterator[Row]:
     """A row for each turn of the assistant, addressed by `conversation` and `turn`."""
     chat = next((name for name in _CHATS if name in item), _CHATS[0])
-    others = {name: value for name, value in item.items() if name != chat}
-    named = (others.get(name) for name in _OF_CHATS)
+    further = {name: value for name, value in item.items() if name != chat}
+    named = (further.get(name) for name in _OF_CHATS)
     conversation = str(next((v for v in named if isinstance(v, (str, int))), number))
     systems, users, n_turns, role = list[str](), list[str](), 0, ""
     messages = _list(item[chat], chat)
@@ -345,15 +347,15 @@ def _chat(item: Row, number: int) -> Iterator[Row]:
         # An assistant that only calls a tool has not answered yet
         if turn.role == "assistant" and (turn.text or not message.get("tool_calls")):
             n_turns += 1
-            address = {"conversation": conversation, "turn": n_turns}
-            for fields in _of_turns([turn], f"{conversation}/{n_turns}"):
-                yield _row({**fields, **request, **address}, {}, others)
+            address: Row = {"conversation": conversation, "turn": n_turns}
+            text_id = f"{conversation}/{n_turns}"
+            yield from _rows([turn], {**request, **address}, further, text_id=text_id)
         role = turn.role
     if messages and not n_turns:  # the answer stands beside the messages
-        beside = next((name for name in _RESPONSES if others.get(name) is not None), "")
-        value = others.pop(beside, None)
-        for fields in _of_turns(_answers({beside: value} if beside == "choices" else value)):
-            yield _row({**fields, **request, "conversation": conversation}, {}, others)
+        beside = next((name for name in _RESPONSES if further.get(name) is not None), "")
+        value = further.pop(beside, None)
+        answers = _answers({beside: value} if beside == "choices" else value)
+        yield from _rows(answers, {**request, "conversation": conversation}, further)
 
 
 def _batch(item: Row, _: int) -> Iterator[Row]:
@@ -364,9 +366,9 @@ def _batch(item: Row, _: int) -> Iterator[Row]:
     answers = _answers(body)
     status = response.get("status_code") or 200
     failed = bool(item.get("error")) or status != 200 or not answers
-    for fields in _of_turns(answers, item["custom_id"], failed=failed):
-        known = {**fields, "model": body.get("model"), "sample": item["custom_id"]}
-        yield _row(known, {}, {"custom_id": item["custom_id"]})
+    name = item["custom_id"]
+    fields = {"model": body.get("model"), "sample": name}
+    yield from _rows(answers, fields, {"custom_id": name}, text_id=name, failed=failed)
 
 
 def _promptfoo(item: Row, _: int) -> Iterator[Row]:
@@ -384,12 +386,12 @@ def _promptfoo(item: Row, _: int) -> Iterator[Row]:
     failed = bool(response.get("error")) or item.get("failureReason") == 2 or output is None
     scores = {name: item[name] for name in ("success", "score") if name in item}
     scores |= _object(item.get("namedScores"), "namedScores")
-    others = {name: item.get(name) for name in ("vars", "metadata", "promptIdx", "testIdx")}
-    known = {"model": provider, **_request(prompt), "sample": item.get("testIdx")}
-    for fields in _of_turns(answers, failed=failed):
-        if response.get("isRefusal") and not failed:
-            fields["outcome"] = "refused"
-        yield _row({**fields, **known}, scores, {k: v for k, v in others.items() if v is not None})
+    names = ("vars", "metadata", "promptIdx", "testIdx")
+    further = {name: item[name] for name in names if item.get(name) is not None}
+    fields = {"model": provider, **_request(prompt), "sample": item.get("testIdx")}
+    if response.get("isRefusal"):
+        answers = [turn._replace(refused=True) for turn in answers]
+    yield from _rows(answers, fields, further, scores, failed=failed)
 
 
 def _harness(item: Row, _: int) -> Iterator[Row]:
@@ -408,9 +410,9 @@ def _harness(item: Row, _: int) -> Iterator[Row]:
     prompt = arguments[0][0] if arguments else None
     hashes = ("doc_hash", "prompt_hash", "target_hash")
     taken = ("arguments", "resps", "filtered_resps", "filter", "metrics", *hashes)
-    others = {name: value for name, value in item.items() if name not in taken}
-    for fields in _of_turns([Turn("assistant", text) for text in texts]):
-        yield _row({**fields, "prompt": prompt, "sample": item.get("doc_id")}, {}, others)
+    further = {name: value for name, value in item.items() if name not in taken}
+    answers = [Turn("assistant", text) for text in texts]
+    yield from _rows(answers, {"prompt": prompt, "sample": item.get("doc_id")}, further)
 
 
 def _likelihood(response: list[Any]) -> float | None:
@@ -436,10 +438,10 @@ def _inspect(item: Row, _: int) -> Iterator[Row]:
         scores |= {f"{name}.{part}" if part else name: v for part, v in parts}
     # With the log's own id, as two logs may number their samples alike
     text_id = "/".join(str(part) for part in (task.get("eval_id"), item.get("id"), item["epoch"]))
-    known = {"model": model, **_request(item.get("input")), "sample": item.get("id")}
-    for fields in _of_turns(answers, text_id, failed=failed):
-        known["epoch"] = item["epoch"]
-        yield _row({**fields, **known}, scores, _object(item.get("metadata"), "metadata"))
+    fields = {"model": model, **_request(item.get("input")), "sample": item.get("id")}
+    fields["epoch"] = item["epoch"]
+    further = _object(item.get("metadata"), "metadata")
+    yield from _rows(answers, fields, further, scores, text_id, failed)
 
 
 def _langfuse(item: Row, _: int) -> Iterator[Row]:
@@ -447,39 +449,41 @@ def _langfuse(item: Row, _: int) -> Iterator[Row]:
     if item.get("type", "GENERATION") != "GENERATION":
         return
     taken = ("input", "output")
-    others = {name: _parsed(value) for name, value in item.items() if name not in taken}
+    further = {name: _parsed(value) for name, value in item.items() if name not in taken}
     scores: dict[str, Any] = {}
-    for score in _list(others.pop("scores", None), "scores"):
+    for score in _list(further.pop("scores", None), "scores"):
         if isinstance(score, dict) and "name" in score:
             scores[str(score["name"])] = score.get("value")
     names = ("model", "providedModelName", "provided_model_name")
-    model = next((others[name] for name in names if others.get(name)), None)
+    model = next((further[name] for name in names if further.get(name)), None)
     has_failed = item.get("level") == "ERROR"
-    for fields in _exchange(item.get("input"), item.get("output"), item.get("id"), has_failed):
-        yield _row({**fields, "model": model}, scores, others)
+    answers, fields = _exchange(item.get("input"), item.get("output"))
+    yield from _rows(
+        answers, {**fields, "model": model}, further, scores, item.get("id"), has_failed
+    )
 
 
 def _langsmith(item: Row, _: int) -> Iterator[Row]:
     """A row for each run that no other run called."""
     if item.get("parent_run_id"):
         return
-    others: dict[str, Any] = {}
+    further: dict[str, Any] = {}
     for name, value in item.items():  # a table has "inputs.question" where JSON has an object
         head, dot, key = name.partition(".")
-        part = others.setdefault(head, {}) if dot else None
+        part = further.setdefault(head, {}) if dot else None
         if isinstance(part, dict):
             part[key] = _parsed(value)
         else:
-            others[name] = _parsed(value)
-    scores = _object(others.pop("feedback", None), "feedback")
-    for name, stats in _object(others.pop("feedback_stats", None), "feedback_stats").items():
+            further[name] = _parsed(value)
+    scores = _object(further.pop("feedback", None), "feedback")
+    for name, stats in _object(further.pop("feedback_stats", None), "feedback_stats").items():
         scores[name] = stats.get("avg") if isinstance(stats, dict) else stats
     for name in ("reference_outputs", "reference_output", "reference"):
-        expected = next(_exchange(None, others.pop(name, None), None, False))
-        others |= {"reference": expected["text"]} if expected.get("text") else {}
-    inputs, outputs = others.pop("inputs", None), others.pop("outputs", None)
-    for fields in _exchange(inputs, outputs, item.get("id"), bool(item.get("error"))):
-        yield _row(fields, scores, others)
+        references = _exchange(None, further.pop(name, None))[0]
+        if references and references[0].text:
+            further["reference"] = references[0].text
+    answers, fields = _exchange(further.pop("inputs", None), further.pop("outputs", None))
+    yield from _rows(answers, fields, further, scores, item.get("id"), bool(item.get("error")))
 
 
 def _is_chat(item: Row) -> bool:

@@ -59,8 +59,10 @@ def _parts(kind: str) -> tuple[Part, ...]:
 
 ENGLISH, (BRIEF,) = _parts("english"), _parts("brief")
 ASCII_LANGUAGES, OTHER_LANGUAGES = _parts("ascii_languages"), _parts("other_languages")
-_PERSONS = re.compile(_FILE["story"]["persons"], re.VERBOSE)
-_PAST = re.compile(_FILE["story"]["past"])
+_STORY = {
+    name: re.compile(pattern, re.VERBOSE | re.MULTILINE) for name, pattern in _FILE["story"].items()
+}
+"""What tells a text that was written after all, and words that are not the model's own."""
 
 
 def says_no(opening: str) -> bool:
@@ -83,7 +85,8 @@ def says_no_briefly(opening: str) -> bool:
     """
     if not (len(opening) < _SHORT or _is_spoken(opening)) or not BRIEF.says(opening):
         return False
-    return not _PERSONS.search(opening) and len(_PAST.findall(opening)) < _PAST_WORDS
+    persons, past = _STORY["persons"].search(opening), _STORY["past"].findall(opening)
+    return not persons and len(past) < _PAST_WORDS
 
 
 _SHORT, _PAST_WORDS = 120, 3
@@ -113,29 +116,7 @@ _OPENING = 600  # characters; lectures refuse late, a story may say "I'm sorry" 
 _UNREAD = frozenset(("content_filter", "refusal"))
 
 _WORD = re.compile(r"[^\W_]")
-_SPOKEN = re.compile(
-    r"""
-      "[^"]{0,400}"?                                             # "…", also when cut off
-    | “[^”]{0,400}”? | «[^»]{0,400}»? | 「[^」]{0,200}」?
-    | (?<!\w)'(?:[^'\n]|(?<=\w)'(?=\w)){2,300}[,.!?]'(?!\w)      # 'I won't do it,' he said
-    | (?<![*\w])\*(?!\*)[^*\n]{2,300}\*(?!\*)                    # *I can't help him,* she thought
-    | \b(?:said|typed|wrote|texted|read|thought|replied|answered|screen[^.:\n]{0,20}|sign|note):\s
-        [^.!?\n]{0,200}                                           # she typed: I can't do this
-    | ^\s*[—–][^\n]{0,400}                                       # — I can't stay, said Julia
-    """,
-    re.VERBOSE | re.MULTILINE,
-)
 _MARKS = str.maketrans({"*": None, ">": None, "#": None, "`": None})
-
-_HANDOVER = re.compile(
-    r"\b(?:here(?:'s| is)|below is|the following|instead|but i can|i've|i have|however|so i|draft"
-    r"|version|let me|with that said|that said)\b",
-)
-_OFFER = re.compile(
-    r"\b(?:would you like|let me know|happy to (?:help|assist|write)|as an ai|important to"
-    r"|your request|harmful|stereotyp|discriminat|guidelines|i can't|i cannot|if you(?:'d| would))",
-)
-_LISTED = re.compile(r"\s*(?:[-•]|\(?\d+[.)])\s")
 _PROSE_WORDS = 25
 
 
@@ -173,18 +154,20 @@ def outcome_of(text: str | None, finish_reason: str | None = None) -> Outcome:
     if not (says_no(opening) or (brief and says_no_briefly(opening))):
         return "ok"
     # It is a refusal where the words are the model's own, and no text follows them.
-    words = opening.strip()
-    is_quote = words[-1] in '"”*' and _SPOKEN.fullmatch(words) is not None  # the answer in quotes
-    heard = words.strip('"“”*') if is_quote else _SPOKEN.sub(" ", words)
+    words, spoken = opening.strip(), _STORY["spoken"]
+    is_quote = words[-1] in '"”*' and spoken.fullmatch(words) is not None  # the answer in quotes
+    heard = words.strip('"“”*') if is_quote else spoken.sub(" ", words)
     heard = heard.translate(_MARKS)
-    means_no = says_no(heard) or (brief and says_no_briefly(heard))
-    if not means_no:
+    if not (says_no(heard) or (brief and says_no_briefly(heard))):
         return "ok"
     # A text may follow a first refusal: prose, not a list or an offer
     lowered = text.lower().replace("’", "'")
-    handover = _HANDOVER.search(lowered)
-    writes = handover is not None and any(
-        len(part.split()) >= _PROSE_WORDS and not _OFFER.search(part) and not _LISTED.match(part)
-        for part in re.split(r"\n|:\s", lowered[handover.end() :])
+    handover = _STORY["handover"].search(lowered)
+    after = [] if handover is None else re.split(r"\n|:\s", lowered[handover.end() :])
+    writes = any(
+        len(part.split()) >= _PROSE_WORDS
+        and not _STORY["offer"].search(part)
+        and not _STORY["listed"].match(part)
+        for part in after
     )
     return "ok" if writes else "refused"

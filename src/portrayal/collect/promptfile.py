@@ -63,10 +63,9 @@ class PromptEntry:
         """
         cells = {}
         for name, value in self.table.items():
-            if isinstance(value, (Mapping, list, bool)):
+            if isinstance(value, (Mapping, list, tuple, set, bytes, bool)):
                 raise self.wrong(name, f"expected text or a number; got {value!r}.")
-            place = "" if isinstance(value, str) else self.place
-            if text := (label(value, place, 0) or "").strip():
+            if text := (label(value) or "").strip():
                 cells[str(name).strip()] = text
         return cells
 

@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import io
 import json
+import math
 import os
 import re
 import shutil
@@ -26,7 +27,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from portrayal.collect.fields import is_called
+from portrayal.collect.fields import find_columns, is_called
 from portrayal.collect.logs import items_of, log, table_of
 from portrayal.errors import DataError, OptionError, PortrayalError
 from portrayal.types import Tabular
@@ -66,6 +67,10 @@ class TextSource:
     digest: str
     columns: tuple[str, ...]
     rows: Callable[[], Iterator[Row]]
+
+    def find(self, fields: Iterable[str], **options: Any) -> dict[str, str]:
+        """Return which column holds which field, as `find_columns` decides with its `options`."""
+        return find_columns(fields, self.columns, file=self.name, **options)
 
 
 def open_source(texts: "Tabular | TextSource") -> TextSource:
@@ -386,16 +391,15 @@ _SENTENCE = re.compile(r"(\S+\s+){3}.*[.!…。！][\"'”’)]*\s*\Z|(\S+\s+){1
 
 def _lines(path: Path, zipped: bool, encoding: str = "") -> Iterator[str]:
     """Lines with their ends, none longer than `LONGEST`, and not too many of a packed file."""
-    budget = most_unpacked() if zipped else None
+    left = most_unpacked() if zipped else math.inf
     with _opened(path, zipped, encoding) as stream:
         # Bounded: a file without a line feed would be read whole into memory
         while line := stream.readline(LONGEST + 1):
             if len(line) > LONGEST:
                 raise DataError(f"{path}: a line has more than {LONGEST:,} characters.")
-            if budget is not None:
-                budget -= len(line)
-                if budget < 0:
-                    raise _too_large(path)
+            left -= len(line)
+            if left < 0:
+                raise _too_large(path)
             yield line
 
 
@@ -638,14 +642,11 @@ def _cells(path: Path, most: int) -> Iterator[list[Any]]:
         assert child.stdout is not None
         try:
             sheets: Any = None
+            need = f"its cells need more than {most:,} bytes, as where one is far from the others"
             while True:
                 line = child.stdout.readline()
                 # A process that runs out of memory ends within a line.
-                if line.endswith(b"\n"):
-                    rows = json.loads(line, object_hook=_typed)
-                else:
-                    need = f"its cells need more than {most:,} bytes"
-                    rows = f"{need}, as where one is far from the others"
+                rows = json.loads(line, object_hook=_typed) if line.endswith(b"\n") else need
                 if isinstance(rows, str):
                     raise DataError(
                         f"{path}: not a readable spreadsheet ({rows}). Save the sheet as CSV."

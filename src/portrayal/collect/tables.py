@@ -7,12 +7,12 @@ apostrophe before it, and read back without.
 import csv
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
-from portrayal.collect.fields import find_columns
 from portrayal.collect.reasoning import without_reasoning
 from portrayal.collect.sources import LONGEST, TextSource, open_source
 from portrayal.errors import DataError
@@ -116,15 +116,17 @@ def missing_column(source: TextSource, column: str, option: str) -> DataError:
     return DataError(f"{source.name}: {lacks}; found {names}. Name one of these with {option}.")
 
 
-def story(value: Any, source: str, number: int) -> str | None:
-    """Return a text that a model wrote, without its reasoning; None where it is missing or NaN.
+@contextmanager
+def in_row(source: str, number: int) -> Iterator[None]:
+    """Say of which row of a file an error is."""
+    try:
+        yield
+    except DataError as error:
+        raise DataError(f"{source}: row {number}: {error}") from error
 
-    Parameters
-    ----------
-    value
-        What stands in the cell.
-    source, number
-        File and row, for the error.
+
+def story(value: Any) -> str | None:
+    """Return a text that a model wrote, without its reasoning; None where it is missing or NaN.
 
     Raises
     ------
@@ -134,21 +136,14 @@ def story(value: Any, source: str, number: int) -> str | None:
     if missing(value):
         return None
     if not isinstance(value, str):
-        raise _refusal(value, source, number)
+        raise _refusal(value)
     if len(value) > LONGEST:
-        raise DataError(f"{source}: row {number}: a text has more than {LONGEST:,} characters.")
+        raise DataError(f"a text has more than {LONGEST:,} characters.")
     return without_reasoning(whole(value))
 
 
-def label(value: Any, source: str, number: int) -> str | None:
+def label(value: Any) -> str | None:
     """Return a name, role or number as text, 1.0 as "1"; None where it is missing, NaN included.
-
-    Parameters
-    ----------
-    value
-        What stands in the cell.
-    source, number
-        File and row, for the error.
 
     Raises
     ------
@@ -160,7 +155,7 @@ def label(value: Any, source: str, number: int) -> str | None:
     if missing(value):
         return None
     if isinstance(value, _MANY):
-        raise _refusal(value, source, number)
+        raise _refusal(value)
     # Tools turn a column of whole numbers with a gap in it into floats
     is_whole = isinstance(value, float) and value.is_integer()
     return whole(str(int(value) if is_whole else value))
@@ -180,10 +175,10 @@ def whole(text: str) -> str:
     return text
 
 
-def _refusal(value: Any, source: str, number: int) -> DataError:
+def _refusal(value: Any) -> DataError:
     kind = type(value).__name__
     return DataError(
-        f"{source}: row {number} holds no text but a value of type {kind} ({str(value)[:40]!r}). "
+        f"it holds no text but a value of type {kind} ({str(value)[:40]!r}). "
         "Name the column of texts with --column text=NAME, or write the value as text."
     )
 
@@ -217,30 +212,23 @@ def _runs(cell: str) -> bool:
     return cell.startswith(FORMULAS) or cell.lstrip().startswith(FORMULAS)
 
 
-def write_rows(stream: TextIO, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> int:
-    """Write a header and rows as CSV, each text inert; return how many rows.
+def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
+    """Return a header and rows as CSV, each text inert.
 
     Numbers are written as they are; a column that a row lacks, and None, are blank cells.
     """
+    stream = StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     # Names of columns come from files as well
     writer.writerow([inert(visible(name)) for name in columns])
-    number = 0
-    for number, row in enumerate(rows, 1):  # noqa: B007
+    for row in rows:
         cells = (row.get(name, "") for name in columns)
         writer.writerow([inert(visible(cell)) if isinstance(cell, str) else cell for cell in cells])
-    return number
-
-
-def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
-    """Return rows as CSV that no spreadsheet runs, as `write_rows` writes them."""
-    stream = StringIO()
-    write_rows(stream, columns, rows)
     return stream.getvalue()
 
 
 def write_table(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> Path:
-    """Write rows as a CSV file in one step, as `write_rows` does, and return its path."""
+    """Write rows as a CSV file in one step, as `csv_text` has them, and return its path."""
     path.parent.mkdir(parents=True, exist_ok=True)
     # Without a byte order mark Excel takes UTF-8 for the system's own encoding.
     write_atomically(path, "\ufeff" + csv_text(columns, rows))
@@ -275,19 +263,16 @@ def read_table(
     source = open_source(path)
     called: dict[str, str] = {}
     if columns is not None:
-        mapping = find_columns(
-            needed, source.columns, columns=columns, needed=needed, file=source.name
-        )
+        mapping = source.find(needed, columns=columns, needed=needed)
         called = {column: name for name, column in mapping.items()}
     elif missing := [name for name in needed if name not in source.columns]:
         raise DataError(
             f"{source.name}: no column {', '.join(missing)}; found {', '.join(source.columns)}. "
             f"{advice}"
         )
-    return [
-        {
-            called.get(name, name): restored(label(cell, source.name, number) or "")
-            for name, cell in row.items()
-        }
-        for number, row in enumerate(source.rows(), 1)
-    ]
+    rows = []
+    for number, row in enumerate(source.rows(), 1):
+        with in_row(source.name, number):
+            cells = {called.get(name, name): label(cell) for name, cell in row.items()}
+        rows.append({name: restored(cell or "") for name, cell in cells.items()})
+    return rows

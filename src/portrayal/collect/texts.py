@@ -16,7 +16,7 @@ from portrayal.collect.fields import LABELS, MOST_VALUES, TextFields, map_column
 from portrayal.collect.outcomes import outcome_of
 from portrayal.collect.reasoning import without_reasoning
 from portrayal.collect.sources import Row, TextSource, open_source
-from portrayal.collect.tables import BLANK, UNNAMED, label, story
+from portrayal.collect.tables import BLANK, UNNAMED, in_row, label, story
 from portrayal.errors import DataError, RunError
 from portrayal.records import ALL, OUTCOMES, Prompt
 from portrayal.run.directory import Run
@@ -217,57 +217,60 @@ class TextReader:
             When a needed field is missing or a value is not understood; names the row.
         """
         for number, row in enumerate(rows, 1):
-            if not self._columns <= row.keys():  # only rows of JSON can lack a column
-                self._check_columns(row, number)
-            prompt = self._prompt(row, number)
-            if prompt is None:
-                continue
-            names = ("model", "outcome", *self._kept)
-            cells = {n: label(self._cell(row, n), self.where, number) or "" for n in names}
-            model = cells["model"].strip() or UNNAMED
-            model = self.aliases.get(model, model)
-            # The pooled estimates would be taken for those of this model
-            if model == ALL:
-                raise DataError(
-                    f"{self.where}: row {number}: a model cannot be called {ALL!r}, which stands "
-                    "for all models together. Rename it."
-                )
-            self.models.add(model)
-            # Numbered as they come, as files seldom say which answer to a prompt it is
-            sample = self._samples[model, prompt.prompt_id]
-            self._samples[model, prompt.prompt_id] += 1
-            cell = self._cell(row, "text")
-            text = story(cell, self.where, number)
-            # Where there is no reasoning, the very same text comes back.
-            self.n_reasoned += isinstance(cell, str) and without_reasoning(cell) is not cell
-            labels = {name: self._label(row, name, number) for name in self._labels}
-            outcome = cells["outcome"].casefold()
-            if not outcome:
-                # A text whose people someone labelled was read; else it is guessed
-                unread = "text" in self.mapping and not (text or "").strip()
-                outcome = outcome_of(text) if unread or not any(labels.values()) else "ok"
-            elif outcome not in OUTCOMES:
-                raise DataError(
-                    f"{self.where}: row {number}: outcome is {cells['outcome']!r}; expected "
-                    f"{', '.join(OUTCOMES)}."
-                )
-            source_id = label(self._cell(row, "text_id"), self.where, number)
-            if source_id is not None:
-                self.ids.append(hash(source_id))
-            record: dict[str, Any] = {
+            with in_row(self.where, number):
+                if not self._columns <= row.keys():  # only rows of JSON can lack a column
+                    self._check_columns(row, number)
+                record = self._record(row)
+            if record is not None:
                 # By its row, since ids of files may come twice
-                "text_id": f"{number - 1:09d}",
-                "source_id": source_id,
-                "prompt_id": prompt.prompt_id,
-                "sample": sample,
-                "model": model,
-                "text": text or "",
-                "outcome": outcome,
-                **labels,
-            }
-            if self._kept:
-                record[KEPT] = [(name, cells[name]) for name in self._kept if cells[name].strip()]
-            yield record
+                yield {"text_id": f"{number - 1:09d}", **record}
+
+    def _record(self, row: Row) -> dict[str, Any] | None:
+        """The fields of a row; None where the study does not know its prompt."""
+        prompt = self._prompt(row)
+        if prompt is None:
+            return None
+        cells = {n: label(self._cell(row, n)) or "" for n in ("model", "outcome", *self._kept)}
+        model = cells["model"].strip() or UNNAMED
+        model = self.aliases.get(model, model)
+        # The pooled estimates would be taken for those of this model
+        if model == ALL:
+            raise DataError(
+                f"a model cannot be called {ALL!r}, which stands for all models together. "
+                "Rename it."
+            )
+        self.models.add(model)
+        # Numbered as they come, as files seldom say which answer to a prompt it is
+        sample = self._samples[model, prompt.prompt_id]
+        self._samples[model, prompt.prompt_id] += 1
+        cell = self._cell(row, "text")
+        text = story(cell)
+        # Where there is no reasoning, the very same text comes back.
+        self.n_reasoned += isinstance(cell, str) and without_reasoning(cell) is not cell
+        labels = {name: self._label(row, name) for name in self._labels}
+        outcome = cells["outcome"].casefold()
+        if not outcome:
+            # A text whose people someone labelled was read; else it is guessed
+            unread = "text" in self.mapping and not (text or "").strip()
+            outcome = outcome_of(text) if unread or not any(labels.values()) else "ok"
+        elif outcome not in OUTCOMES:
+            expected = ", ".join(OUTCOMES)
+            raise DataError(f"outcome is {cells['outcome']!r}; expected {expected}.")
+        source_id = label(self._cell(row, "text_id"))
+        if source_id is not None:
+            self.ids.append(hash(source_id))
+        record: dict[str, Any] = {
+            "source_id": source_id,
+            "prompt_id": prompt.prompt_id,
+            "sample": sample,
+            "model": model,
+            "text": text or "",
+            "outcome": outcome,
+            **labels,
+        }
+        if self._kept:
+            record[KEPT] = [(name, cells[name]) for name in self._kept if cells[name].strip()]
+        return record
 
     def _check_columns(self, row: Row, number: int) -> None:
         """Refuse a row that names a column otherwise, and count one that has no column of texts.
@@ -276,35 +279,30 @@ class TextReader:
         """
         if renamed := renamed_in(row.keys(), self.mapping, self.fields.aliases):
             raise DataError(
-                f"{self.where}: row {number} has no column {renamed[0]!r}, as other rows have, "
-                f"but {renamed[1]!r}. Give the columns of all rows the same names."
+                f"it has no column {renamed[0]!r}, as other rows have, but {renamed[1]!r}. Give "
+                "the columns of all rows the same names."
             )
         column = self.mapping.get("text")
         if column is not None and column not in row:
-            first: dict[str, Any] = {
-                "row": number,
-                "column": column,
-                "columns": sorted(row),
-                "n": 0,
-            }
-            self.without_column = self.without_column or first
-            self.without_column["n"] += 1
+            if not self.without_column:
+                self.without_column = {"row": number, "column": column, "columns": sorted(row)}
+            self.without_column["n"] = self.without_column.get("n", 0) + 1
 
     def _cell(self, row: Row, name: str) -> Any:
         column = self.mapping.get(name)
         return None if column is None else row.get(column)
 
-    def _label(self, row: Row, name: str, number: int) -> str | None:
+    def _label(self, row: Row, name: str) -> str | None:
         """A name or word; words that refer to a person may come as a list."""
         value = self._cell(row, name)
         parts = value if isinstance(value, (list, tuple)) and name in LABELS else [value]
-        text = ", ".join(label(part, self.where, number) or "" for part in parts).strip()
+        text = ", ".join(label(part) or "" for part in parts).strip()
         return None if text.casefold() in BLANK else text
 
-    def _prompt(self, row: Row, number: int) -> Prompt | None:
+    def _prompt(self, row: Row) -> Prompt | None:
         """The prompt of a row; None where the study does not know it, which is counted."""
         names = ("prompt", "prompt_id", *self.fields.strata)
-        prompt_text, prompt_id, *strata = (self._label(row, name, number) for name in names)
+        prompt_text, prompt_id, *strata = (self._label(row, name) for name in names)
         # An answer to a request of `batchfile.write_batch` is named PROMPT_ID#SAMPLE
         of_batch = str(row.get("custom_id", "")).rpartition("#")[0]
         if of_batch in self.by_id:
@@ -312,32 +310,26 @@ class TextReader:
         key = (prompt_text, prompt_id, *strata)
         # A run has many texts of few prompts: each prompt is resolved once
         if key not in self._cache:
-            prompt = self._resolve(dict(zip(names, key, strict=True)), number)
+            prompt = self._resolve(dict(zip(names, key, strict=True)))
             self._cache[key] = prompt
             earlier = prompt and self.prompts.setdefault(prompt.prompt_id, prompt)
             if prompt and earlier and earlier.strata != prompt.strata:
                 raise DataError(
-                    f"{self.where}: row {number}: the prompt {prompt.prompt_id!r} has "
-                    f"{dict(prompt.strata)}, but {dict(earlier.strata)} in an earlier row. Give "
-                    "prompts that differ names that differ."
+                    f"the prompt {prompt.prompt_id!r} has {dict(prompt.strata)}, but "
+                    f"{dict(earlier.strata)} in an earlier row. Give prompts that differ names "
+                    "that differ."
                 )
         if self._cache[key] is None:
             self.left_out[key[0] or key[1] or ""] += 1
         return self._cache[key]
 
-    def _resolve(self, cells: Mapping[str, str | None], number: int) -> Prompt | None:
+    def _resolve(self, cells: Mapping[str, str | None]) -> Prompt | None:
         words, text = plain_prompt(cells["prompt"] or ""), cells["prompt"] or ""
         # The study's own prompts tell their strata, whatever the columns say
         if prompt := self.known.get(words) or self.by_id.get(cells["prompt_id"] or ""):
             return prompt
-        try:
-            strata = {
-                name: value
-                for name in self.fields.strata
-                if (value := self.fields.canonical(name, cells[name])) is not None
-            }
-        except DataError as error:
-            raise DataError(f"{self.where}: row {number}: {error}") from None
+        spelled = ((name, self.fields.canonical(name, cells[name])) for name in self.fields.strata)
+        strata = {name: value for name, value in spelled if value is not None}
         missing = self.fields.missing(strata, labelled=bool(self._labels))
         name = text or cells["prompt_id"]
         if missing and (variant := self.variants.get(words)):
@@ -347,12 +339,12 @@ class TextReader:
             return None
         if missing:
             mapping = ", ".join(f"{f}={c!r}" for f, c in self.mapping.items())
-            subject = f"the prompt {name[:_SHOWN]!r} (row {number})" if name else f"row {number}"
-            others = ", and is not one of the study's" if self.by_id else ""
+            subject = f"the prompt {name[:_SHOWN]!r}" if name else "it"
+            unlisted = ", and is not one of the study's" if self.by_id else ""
             prompts = ", or give the study's prompts in a column prompt" if self.by_id else ""
             raise DataError(
-                f"{self.where}: {subject} lacks {' and '.join(missing)}{others}. Columns in use: "
-                f"{mapping}. Map a column with --column {missing[0]}=NAME{prompts}."
+                f"{subject} lacks {' and '.join(missing)}{unlisted}. Columns in use: {mapping}. "
+                f"Map a column with --column {missing[0]}=NAME{prompts}."
             )
         # Without an id, words and strata name the prompt: they are the same in every file
         digest = hashlib.blake2b(json.dumps([text, strata]).encode(), digest_size=8).hexdigest()

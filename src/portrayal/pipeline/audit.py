@@ -19,7 +19,7 @@ from portrayal.annotate.llm import ModelReader
 from portrayal.annotate.people.labeler import labelling_of, labelling_of_run
 from portrayal.collect import import_texts
 from portrayal.collect.ask import ask_model
-from portrayal.collect.asked import asked_source, is_asked
+from portrayal.collect.corpus import asked_source, is_asked
 from portrayal.collect.fields import parse_columns
 from portrayal.collect.sources import TextSource, open_source
 from portrayal.collect.texts import SHARD_ROWS, said_left_out

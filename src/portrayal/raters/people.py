@@ -31,7 +31,6 @@ from portrayal.annotate.people import (
 )
 from portrayal.annotate.people.labeler import Labelling, LabelResult
 from portrayal.annotate.people.reader import read_stories
-from portrayal.collect.fields import find_columns
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError, OptionError
 from portrayal.raters.labels import SLOTS, HandTable, read_hand_labels
@@ -113,9 +112,7 @@ def read_gold(
     fields = (*needed[:2], *labels, "object_role", "text_id", "prompt_id", "prompt", *ATTRIBUTES)
     # Columns without "gold_" in their names are read as labels too
     aliases = {name: (name.removeprefix("gold_"),) for name in labels}
-    mapping = find_columns(
-        fields, source.columns, columns=columns, needed=needed, aliases=aliases, file=source.name
-    )
+    mapping = source.find(fields, columns=columns, needed=needed, aliases=aliases)
     if not mapping.keys() & {"gold_subject_gender", "gold_subject_references"}:
         raise DataError(
             f"{source.name}: no column gold_subject_gender or gold_subject_references; found "

@@ -328,7 +328,7 @@ def cell(value: Any) -> str:
         return value.strip()
     if missing(value) or isinstance(value, (Mapping, list, tuple, set, bytes)):
         return ""
-    return (label(value, "", 0) or "").strip()
+    return (label(value) or "").strip()
 
 
 def crossing(keys: Iterable[object], groups: Iterable[object]) -> tuple[int, int, float]:

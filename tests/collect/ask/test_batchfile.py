@@ -64,7 +64,7 @@ def test_answers_find_their_prompts(tmp_path):
     with run.lock():
         assert import_texts(run, answers, FIELDS, prompts)["n_texts"] == 200
         strange = {"custom_id": "elsewhere#0", "text": "Another."}
-        with pytest.raises(DataError, match="row 201 lacks condition"):
+        with pytest.raises(DataError, match="row 201: it lacks condition"):
             import_texts(run, [*answers, strange], FIELDS, prompts, replace=True)
         import_texts(run, answers, FIELDS, prompts, replace=True)
     rows = list(read_rows(run, ["prompt_id", "sample", "text"]))

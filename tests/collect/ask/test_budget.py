@@ -3,15 +3,9 @@
 import pytest
 
 from collect.ask.asked import collect_texts
-from portrayal.collect.ask import (
-    Budget,
-    Price,
-    RequestPlan,
-    Usage,
-    estimate_cost,
-    price_of,
-    provider_of,
-)
+from portrayal.collect.ask import Usage, provider_of
+from portrayal.collect.ask.budget import Budget, Price, estimate_cost, price_of
+from portrayal.collect.ask.collection import RequestPlan
 from portrayal.errors import OptionError
 
 

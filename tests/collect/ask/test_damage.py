@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from collect.ask.asked import collect_texts
-from portrayal.collect.ask import Collection
+from portrayal.collect.ask.collection import Collection
 from portrayal.collect.ask.journal import DAMAGED, JOURNAL, Journal
 from portrayal.collect.ask.provider import Answer, StopError
 from portrayal.errors import RunError

@@ -17,7 +17,7 @@ from portrayal.collect.ask import (
     provider_of,
 )
 from portrayal.collect.ask.budget import MOST_TOKENS
-from portrayal.collect.ask.wire import usage_in, wrong_with
+from portrayal.collect.ask.remote import usage_in, wrong_with
 from servers.openai_server import MALFORMED
 
 QUICK = Retry(first_wait=0.001)

@@ -10,13 +10,8 @@ import pytest
 
 from collect.ask.asked import collect_texts
 from portrayal.collect import ask
-from portrayal.collect.ask import (
-    Answer,
-    RequestPlan,
-    Retry,
-    TryAgainError,
-    provider_of,
-)
+from portrayal.collect.ask import Answer, Retry, TryAgainError, provider_of
+from portrayal.collect.ask.collection import RequestPlan
 from portrayal.collect.ask.provider import scrub
 from portrayal.collect.outcomes import outcome_of
 from portrayal.errors import OptionError

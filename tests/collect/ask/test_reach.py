@@ -10,7 +10,7 @@ from types import MappingProxyType
 import pytest
 
 from collect.ask.asked import collect_texts
-from portrayal.collect.ask import Retry, StopError, provider_of, wire
+from portrayal.collect.ask import Retry, StopError, provider_of, remote
 from portrayal.collect.ask.limits import Breaker
 from portrayal.collect.ask.provider import Answer, TryAgainError
 from portrayal.errors import OptionError
@@ -89,8 +89,8 @@ def test_what_does_not_speak_http_is_said(run, prompts, listen):
 
 
 def test_an_address_that_is_slow_to_say_hello_is_there(listen, monkeypatch):
-    monkeypatch.setattr(wire, "_PATIENCE", 0.1)
-    asyncio.run(wire.reach("server:m", listen()))
+    monkeypatch.setattr(remote, "_PATIENCE", 0.1)
+    asyncio.run(remote.reach("server:m", listen()))
 
 
 def test_what_is_all_answered_reaches_for_nothing(serve, run, prompts):

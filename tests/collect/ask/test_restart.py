@@ -11,8 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from collect.ask.asked import collect_texts
-from portrayal.collect.ask import Collection, provider_of
 from portrayal.collect.ask import journal as fold
+from portrayal.collect.ask import provider_of
+from portrayal.collect.ask.collection import Collection
 from portrayal.collect.ask.provider import Answer
 from portrayal.errors import OptionError, RunError
 from portrayal.records import Prompt

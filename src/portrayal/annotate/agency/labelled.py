@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from portrayal.annotate.agency.loading import AgencyClassifier
 from portrayal.annotate.agency.masking import mask
-from portrayal.collect.fields import find_columns
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError
 from portrayal.stats import wilson
@@ -73,14 +72,8 @@ def read_labelled(path: Tabular, columns: Iterable[str] = ()) -> LabelledSentenc
     """
     source = open_source(path)
     needed = ("text", "label")
-    mapping = find_columns(
-        needed,
-        source.columns,
-        columns=columns,
-        needed=needed,
-        aliases={"text": ("sentence",)},
-        file=source.name,
-    )
+    aliases = {"text": ("sentence",)}
+    mapping = source.find(needed, columns=columns, needed=needed, aliases=aliases)
     sentences, labels = [], []
     left_out = 0
     for number, row in enumerate(source.rows(), 1):

@@ -6,8 +6,8 @@ says whom, how often, and within which limits.
 """
 
 from portrayal.collect.ask.asking import Asking
-from portrayal.collect.ask.budget import Budget, CostEstimate, Price, estimate_cost, price_of
-from portrayal.collect.ask.collection import Collection, RequestPlan
+from portrayal.collect.ask.budget import CostEstimate
+from portrayal.collect.ask.collection import AskCallback, CollectReport
 from portrayal.collect.ask.limits import Retry
 from portrayal.collect.ask.loop import ask_model, collect
 from portrayal.collect.ask.provider import (
@@ -22,30 +22,23 @@ from portrayal.collect.ask.provider import (
     provider_of,
     services,
 )
-from portrayal.collect.ask.report import AskCallback, CollectReport
 
 __all__ = [
     "Answer",
     "AskCallback",
     "Asking",
-    "Budget",
     "CollectReport",
-    "Collection",
     "CostEstimate",
     "FinishReason",
     "MakeProvider",
-    "Price",
     "Provider",
     "RejectedError",
-    "RequestPlan",
     "Retry",
     "StopError",
     "TryAgainError",
     "Usage",
     "ask_model",
     "collect",
-    "estimate_cost",
-    "price_of",
     "provider_of",
     "services",
 ]

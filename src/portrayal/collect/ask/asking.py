@@ -7,9 +7,9 @@ from typing import Any
 
 import portrayal.registry as registry
 from portrayal.collect.ask.budget import Budget, CostEstimate, Price, price_of
+from portrayal.collect.ask.collection import AskCallback
 from portrayal.collect.ask.limits import LONGEST_TIMEOUT, Retry
 from portrayal.collect.ask.provider import Provider, check_model, provider_of
-from portrayal.collect.ask.report import AskCallback
 from portrayal.collect.promptfile import read_prompts
 from portrayal.config import AskingConfig
 from portrayal.errors import OptionError

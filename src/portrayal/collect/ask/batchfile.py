@@ -39,11 +39,8 @@ def write_batch(path: Path, prompts: Sequence[Prompt], asking: Asking) -> int:
             messages = [{"role": "system", "content": before}] * bool(before)
             messages.append({"role": "user", "content": text})
             body: dict[str, Any] = {"model": model, "messages": messages, **settings, **raw}
-            request: dict[str, Any] = {
-                "custom_id": f"{prompt.prompt_id}#{sample}",
-                "method": "POST",
-            }
-            request |= {"url": "/v1/chat/completions", "body": body}
+            head = {"custom_id": f"{prompt.prompt_id}#{sample}", "method": "POST"}
+            request = {**head, "url": "/v1/chat/completions", "body": body}
             lines.append(json.dumps(request, ensure_ascii=False) + "\n")
     write_atomically(path, "".join(lines))
     return len(lines)

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from portrayal.collect.ask.collection import RequestPlan
+from portrayal.collect.ask.collection import CollectReport, RequestPlan
 from portrayal.collect.ask.provider import Answer, RejectedError, TryAgainError, Usage
-from portrayal.collect.ask.report import CollectReport
 from portrayal.config import AskingConfig
 from portrayal.errors import OptionError
 from portrayal.records import Prompt

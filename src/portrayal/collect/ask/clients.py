@@ -28,23 +28,36 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 
 def _service(name: str, model: str, base_url: str | None, parameters: Parameters) -> Provider:
     """A model of a service, by the classes that pydantic-ai has for it."""
-    with _extra(name):
+    is_server = name == "server"
+    if is_server and base_url is None:
+        raise OptionError(
+            f"server:{model} needs the address of the server: give --base-url, such as "
+            "http://localhost:11434/v1 for Ollama or http://localhost:8000/v1 for vLLM."
+        )
+    with _extra("openai" if is_server else name):
         from pydantic_ai.models import infer_model
         from pydantic_ai.providers import infer_provider_class
 
         from portrayal.collect.ask.remote import WHOLE, RemoteModel
 
-        client: Any = infer_provider_class(name)
+        if is_server:
+            from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
+
+            client: Any = partial(OpenAICompatibleProvider, "server")
+        else:
+            client = infer_provider_class(name)
+    by_openai = name in ("openai", "server")
     # What speaks OpenAI's chat completions at another address may want no key.
-    key = _key(name, needed=name != "openai" or base_url is None) or "none"
+    key = _key(name, needed=not by_openai or base_url is None)
     address = {"base_url": base_url} if base_url else {}
-    spec = f"{'openai-chat' if name == 'openai' else name}:{model}"
+    older = {"openai_chat_supports_max_completion_tokens": False} if is_server else {}
 
     def make(http: Any) -> Any:
-        provider = client(api_key=key, http_client=http, **address)
+        provider = client(api_key=key or "none", http_client=http, **address)
         # Inferred for its class alone, which is made anew with a profile of our own.
+        spec = f"{'openai-chat' if by_openai else name}:{model}"
         kind: Any = type(infer_model(spec, lambda _: provider))
-        return kind(model, provider=provider, profile=WHOLE)
+        return kind(model, provider=provider, profile=WHOLE | older)
 
     return RemoteModel(name, make, parameters, KEYS[name], _ONCE)
 
@@ -59,28 +72,8 @@ mistral = partial(_service, "mistral")
 """Mistral's chat completions."""
 
 
-def server(model: str, base_url: str | None, parameters: Parameters) -> Provider:
-    """Any OpenAI-compatible server (vLLM, Ollama, llama.cpp, …); its key is optional."""
-    if base_url is None:
-        raise OptionError(
-            f"server:{model} needs the address of the server: give --base-url, such as "
-            "http://localhost:11434/v1 for Ollama or http://localhost:8000/v1 for vLLM."
-        )
-    with _extra("openai"):
-        from pydantic_ai.models.openai import OpenAIChatModel
-        from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
-
-        from portrayal.collect.ask.remote import WHOLE, RemoteModel
-    profile: Any = {"openai_chat_supports_max_completion_tokens": False, **WHOLE}
-    key = _key("server", needed=False)
-
-    def make(http: Any) -> Any:
-        client = OpenAICompatibleProvider(
-            "server", base_url=base_url, api_key=key, http_client=http
-        )
-        return OpenAIChatModel(model, provider=client, profile=profile)
-
-    return RemoteModel("server", make, parameters, KEYS["server"], _ONCE)
+server = partial(_service, "server")
+"""Any OpenAI-compatible server (vLLM, Ollama, llama.cpp, …); its key is optional."""
 
 
 @contextmanager

@@ -62,7 +62,7 @@ class Journal:
 
     def __init__(self, path: Path, mark: str, last_part: int = 0) -> None:
         self.path, self.asked = path, mark
-        self.segment = self.n_damaged = self._size = 0
+        self.segment = self.n_damaged = 0
         self._file = -1
         self._lock = threading.Lock()
         self._synced_at = time.monotonic()
@@ -98,11 +98,12 @@ class Journal:
                 out.flush()
                 os.fsync(out.fileno())
         lines = [_header(self.segment, self.asked), *lines]
-        self._size, self.n_damaged = sum(map(len, lines)), len(damaged)
+        self.n_damaged = len(damaged)
         if not content.startswith(b"".join(lines)):
             _write_whole(self.path, lines)
         self._file = os.open(self.path, _APPEND)
-        os.ftruncate(self._file, self._size)  # a torn last line, which nobody counted as written
+        # Without a torn last line, which nobody counted as written
+        os.ftruncate(self._file, sum(map(len, lines)))
 
     def append(self, row: Mapping[str, Any]) -> None:
         """Append one row; when this returns, a killed process does not lose it.
@@ -114,14 +115,14 @@ class Journal:
         """
         line = _line(row)
         with self._lock, disk_told(self.path):
+            size = os.fstat(self._file).st_size
             try:
                 # A disk that fills up takes the beginning of a line.
                 if os.write(self._file, line) != len(line):
                     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             except OSError:
-                os.ftruncate(self._file, self._size)
+                os.ftruncate(self._file, size)
                 raise
-        self._size += len(line)
         self._unsynced = True
 
     def sync(self, *, now: bool = False) -> None:
@@ -169,7 +170,7 @@ class Journal:
                 _write_whole(self.path, lines)
             finally:
                 self._file = os.open(self.path, _APPEND)
-        self.segment, self._unsynced, self._size = segment, False, sum(map(len, lines))
+        self.segment, self._unsynced = segment, False
 
     def close(self) -> None:
         """Flush and close; harmless when closed."""
@@ -271,9 +272,9 @@ def part_path(folder: Path, segment: int) -> Path:
 
 def last_part(folder: Path) -> int:
     """Return the number of the last part; 0 where there is none."""
-    names = (path.stem.removeprefix("part-") for path in folder.glob("part-*.parquet"))
-    # Parts of failed rows are named by a digest.
-    return max((int(name) for name in names if name.isdecimal()), default=0)
+    # Parts of failed rows are named otherwise.
+    numbered = folder.glob("part-[0-9]*.parquet")
+    return max((int(path.stem.removeprefix("part-")) for path in numbered), default=0)
 
 
 def settle(journal: Journal, folder: Path) -> None:

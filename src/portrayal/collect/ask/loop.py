@@ -19,7 +19,7 @@ from typing import Any
 import portrayal.registry as registry
 from portrayal.collect.ask.asking import Asking, prompts_of
 from portrayal.collect.ask.budget import Meter, charged, estimate_cost
-from portrayal.collect.ask.collection import Collection, Request, now
+from portrayal.collect.ask.collection import Collection, CollectReport, Request, most_frequent, now
 from portrayal.collect.ask.limits import Breaker, Throttle
 from portrayal.collect.ask.provider import (
     Answer,
@@ -29,7 +29,6 @@ from portrayal.collect.ask.provider import (
     TryAgainError,
     Usage,
 )
-from portrayal.collect.ask.report import CollectReport, most_frequent
 from portrayal.collect.texts import SHARD_ROWS
 from portrayal.errors import OptionError
 from portrayal.records import Prompt

@@ -1,11 +1,21 @@
-"""A provider over a model of pydantic-ai: asks it, and reads its answers and failures."""
+"""A provider over a model of pydantic-ai: asks it, and reads its answers and failures.
+
+Every response is looked at before a client reads it: a client that cannot read an answer raises,
+and what the answer cost is lost with it. So the body is kept until it is read. No redirect is
+followed: clients take the key along in a header of their own.
+"""
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AsyncExitStack
-from typing import Any
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, TypeVar
+from urllib.parse import urljoin, urlsplit
 
+import httpx2
 from pydantic_ai import exceptions as client
 from pydantic_ai.messages import (
     ModelRequest,
@@ -31,20 +41,237 @@ from portrayal.collect.ask.provider import (
     check_parameters,
     scrub,
 )
-from portrayal.collect.ask.wire import (
-    LastResponse,
-    bottom,
-    error_in,
-    is_filtered,
-    looking,
-    reach,
-    redirected,
-    usage_in,
-    watched,
-    wrong_with,
-)
 from portrayal.collect.reasoning import without_reasoning
+from portrayal.collect.sources import most_unpacked
 from portrayal.collect.tables import whole
+
+Client = TypeVar("Client", bound=Any)
+_LONGEST_CAUSE = 120
+_PATIENCE = 5.0
+_INPUT = ("prompt_tokens", "input_tokens", "promptTokenCount")
+_OUTPUT = ("completion_tokens", "output_tokens", "candidatesTokenCount")
+_BESIDE_INPUT = ("cache_creation_input_tokens", "cache_read_input_tokens")
+_BESIDE_OUTPUT = ("thoughtsTokenCount",)
+
+
+@dataclass(slots=True)
+class LastResponse:
+    """What one call has seen of its last response.
+
+    Attributes
+    ----------
+    name
+        The model, for messages.
+    status, body
+        Of the response; None while it has not come whole.
+    trouble
+        Why it is not read.
+    """
+
+    name: str = ""
+    status: int | None = None
+    body: bytes | None = None
+    trouble: StopError | RejectedError | None = None
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether a whole response with a status of success came."""
+        return self.body is not None and 200 <= (self.status or 0) < 300
+
+
+_SEEN: ContextVar[LastResponse] = ContextVar("seen")
+
+
+@contextmanager
+def looking(name: str) -> Iterator[LastResponse]:
+    """Yield what the calls inside, of a watched client, see of a model's responses."""
+    # A context variable, as many calls share one client and each looks at its own
+    response = LastResponse(name)
+    token = _SEEN.set(response)
+    try:
+        yield response
+    finally:
+        _SEEN.reset(token)
+
+
+class _UnreadError(Exception):
+    """A response that is not read."""
+
+
+BOUND = "PORTRAYAL_MOST_ANSWER"
+"""Environment variable: how many bytes one answer may have, such as 100MB."""
+_USUAL = "32MB"
+
+
+def watched(client: Client) -> Client:
+    """Return an HTTP client of httpx2 that looks at every response that it gets."""
+
+    async def on_request(request: Any) -> None:
+        request.headers["accept-encoding"] = "identity"
+
+    async def on_response(response: Any) -> None:
+        last = _SEEN.get(LastResponse())
+        if response.has_redirect_location:
+            parts = urlsplit(urljoin(str(response.url), response.headers["location"]))
+            last.trouble = StopError(
+                f"{last.name}: the address redirects to {parts.scheme}://{parts.netloc}{parts.path}"
+                ", where the key was not sent. If that is the right one, give it with --base-url."
+            )
+            raise _UnreadError
+        last.status, last.body = response.status_code, None
+        most, body, wrong = most_unpacked(BOUND, _USUAL), bytearray(), ""
+        packing = response.headers.get("content-encoding", "identity")
+        if packing != "identity":
+            # A few bytes may unpack to any number
+            wrong = f"an answer packed as {packing}, which was not asked for"
+        try:
+            async for piece in response.stream:
+                body += piece
+                if len(body) > most:
+                    wrong = (
+                        wrong or f"an answer of more than {most:,} bytes ({BOUND} sets the bound)"
+                    )
+                if wrong:
+                    break
+        finally:
+            await response.stream.aclose()
+        if wrong:
+            # Its bytes were not counted, so it is charged as the longest that a model may give.
+            usage = Usage(0, MOST_TOKENS, MOST_TOKENS)
+            last.trouble = RejectedError(f"{last.name}: {wrong}.", usage=usage)
+            raise _UnreadError
+        last.body = with_whole_usage(bytes(body))
+        response.headers.pop("content-length", None)  # of the body as it came
+        response.stream = httpx2.ByteStream(last.body)
+        await response.aread()
+
+    client.event_hooks = {"request": [on_request], "response": [on_response]}
+    return client
+
+
+async def reach(name: str, url: str) -> None:
+    """Check that something answers at an address, without a key.
+
+    Raises
+    ------
+    StopError
+        Where nothing does; in seconds.
+    """
+    gone = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.UnsupportedProtocol)
+    # Twice, as the first try may meet a network that is just coming up
+    for last in (False, True):
+        try:
+            async with httpx2.AsyncClient(timeout=_PATIENCE) as client:
+                await client.get(url)
+        except (*gone, httpx2.RemoteProtocolError) as error:
+            wrong = f"nothing answers at {url}"
+            if isinstance(error, httpx2.RemoteProtocolError):
+                wrong = f"what answers at {url} does not speak HTTP"
+            if last:
+                raise StopError(
+                    f"{name}: {wrong} ({bottom(error)}). Check that address (--base-url) and the "
+                    "network; nothing was asked."
+                ) from None
+        except (httpx2.HTTPError, httpx2.InvalidURL):
+            return  # it is there, if slow
+        else:
+            return
+
+
+def bottom(error: BaseException) -> str:
+    """Return the words of the error below all others, which is the system's."""
+    while (below := error.__cause__ or error.__context__) is not None:
+        error = below
+    message = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return " ".join(str(message).split()).rstrip(".")[:_LONGEST_CAUSE]
+
+
+def with_whole_usage(body: bytes) -> bytes:
+    """Return a body whose usage a client can read: whole tokens, and a total as their bound.
+
+    Clients refuse an answer with 20.5 tokens, which would be paid for again. Of a total alone it is
+    not known which part was asked for; an answer's tokens cost no less, so all count as these.
+
+    >>> with_whole_usage(b'{"usage": {"prompt_tokens": 3, "completion_tokens": 20.5}}')
+    b'{"usage": {"prompt_tokens": 3, "completion_tokens": 21}}'
+    >>> with_whole_usage(b'{"usage": {"total_tokens": 7}}')
+    b'{"usage": {"total_tokens": 7, "prompt_tokens": 0, "completion_tokens": 7}}'
+    """
+    value = _object_in(body) if b'"usage"' in body else {}
+    usage = value.get("usage")
+    if not isinstance(usage, dict):
+        return body
+    counts = {
+        name: math.ceil(n) if isinstance(n, float) and math.isfinite(n) else n
+        for name, n in usage.items()
+    }
+    total = counts.get("total_tokens")
+    if isinstance(total, int) and not any(counts.get(name) for name in (*_INPUT, *_OUTPUT)):
+        counts |= {"prompt_tokens": 0, "completion_tokens": total}
+    return body if counts == usage else json.dumps({**value, "usage": counts}).encode()
+
+
+def error_in(body: bytes | None) -> bool:
+    """Whether an answer came with an error beside it, as of a service behind the one asked."""
+    return b'"error"' in (body or b"") and bool(_object_in(body).get("error"))
+
+
+def usage_in(body: bytes | None) -> Usage:
+    """Return the tokens that a body reports, in the words of any service; 0 where it does not."""
+    return _usage_of(_object_in(body))
+
+
+def _usage_of(value: Mapping[str, Any]) -> Usage:
+    for key in ("usage", "usageMetadata", "response", "message"):
+        inside = value.get(key)
+        if isinstance(inside, dict) and (usage := _usage_of(inside)) != Usage():
+            return usage
+    counts = {
+        key: n
+        for key, n in value.items()
+        if isinstance(n, int) and not isinstance(n, bool) and 0 <= n < 2**31
+    }
+    n_input, answered = (
+        next((counts[key] for key in names if counts.get(key)), 0) for names in (_INPUT, _OUTPUT)
+    )
+    return Usage(
+        n_input + sum(counts.get(key, 0) for key in _BESIDE_INPUT),
+        answered + sum(counts.get(key, 0) for key in _BESIDE_OUTPUT),
+    )
+
+
+def _object_in(body: bytes | None) -> dict[str, Any]:
+    """The JSON object that a body is; empty where it is none."""
+    try:
+        value = json.loads((body or b"").decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def is_filtered(body: bytes | None) -> bool:
+    """Whether a body that a client could not read says that a content filter stopped the answer."""
+    choices = _object_in(body).get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    return isinstance(first, dict) and first.get("finish_reason") == "content_filter"
+
+
+def wrong_with(body: bytes | None) -> str:
+    """Return what is wrong with a body that a client could not read, in a few words."""
+    text = (body or b"").decode("utf-8", "replace").lstrip()
+    if not text:
+        return "an empty body"
+    if text[0] == "<":
+        return "a page of HTML or XML in place of an answer"
+    answer = _object_in(body)
+    if error := answer.get("error"):
+        cause = error.get("message") or error.get("code") if isinstance(error, dict) else error
+        words = " ".join(str(cause).split())[:_LONGEST_CAUSE].rstrip(".")
+        return f"an error with the status of an answer: {words}"
+    if answer.get("choices") == []:
+        return "an answer without choices"
+    return "no answer in the service's form of JSON"
+
 
 _LONGEST = 300
 _CONTINUE = "Then run the same command again; nothing that was answered is asked again."
@@ -69,25 +296,23 @@ _KINDS: tuple[tuple[tuple[type[Exception], ...], str], ...] = (
 Trouble = TryAgainError | StopError | RejectedError
 
 
-def trouble_of(
-    error: Exception, name: str, variables: Sequence[str], last: LastResponse | None = None
-) -> Trouble:
-    """Return what `error`, raised while asking `name`, means for the collection.
+def trouble_of(error: Exception, variables: Sequence[str], last: LastResponse) -> Trouble:
+    """Return what `error`, raised while asking a model, means for the collection.
 
     `variables` are the environment variables of its keys, for advice and for scrubbing; `last` is
     the response, which says what a malformed answer cost.
     """
-    if last is not None and last.elsewhere:
-        return redirected(name, last.elsewhere)
-    if last is not None and last.too_large:
-        # Its bytes were not counted, so it is charged as the longest that a model may give.
-        most = Usage(0, MOST_TOKENS, MOST_TOKENS)
-        return RejectedError(f"{name}: {last.too_large}.", usage=most)
+    if last.trouble is not None:
+        return last.trouble
+    name = last.name
     # A whole answer with a good status, and yet an error: the client could not read it
-    if last is not None and last.is_answer:
+    if last.is_answer:
         return malformed(last.body, name, variables)
     message = f"{name}: {scrub(_words(error), variables)}"
-    of_policy = isinstance(error, client.ModelAPIError) and _is_policy(error)
+    of_policy = False
+    if isinstance(error, client.ModelAPIError):
+        text = f"{error.provider_error_code} {error.provider_error_type} {error.body}".lower()
+        of_policy = any(word in text for word in _POLICY)
     advice = next((text for kind, text in _ADVICE.items() if isinstance(error, kind)), "")
     if advice and not (of_policy and isinstance(error, client.ModelAuthenticationError)):
         keys = " or ".join(variables)
@@ -117,11 +342,6 @@ def malformed(body: bytes | None, name: str, variables: Sequence[str] = ()) -> T
     if is_filtered(body):
         return RejectedError(f"{name}: stopped by a content filter.", refused=True, usage=usage)
     return TryAgainError("body", f"{name}: {scrub(wrong_with(body), variables)}.", usage=usage)
-
-
-def _is_policy(error: client.ModelAPIError) -> bool:
-    text = f"{error.provider_error_code} {error.provider_error_type} {error.body}".lower()
-    return any(word in text for word in _POLICY)
 
 
 def _words(error: Exception) -> str:
@@ -250,16 +470,18 @@ class RemoteModel:
     async def ask(self, prompt: str, system: str = "") -> Answer:
         """Send one user message and return the answer; see `Provider.ask`."""
         await self.open()
-        with looking() as response_seen:
+        # One message for both, as some servers refuse a second one.
+        before = "\n\n".join(filter(None, (self._system, system)))
+        parts: list[ModelRequestPart] = [SystemPromptPart(before)] if before else []
+        message = ModelRequest(parts=[*parts, UserPromptPart(prompt)])
+        with looking(self.name) as last:
             try:
-                response = await self.model.request(
-                    [self.request(prompt, system)], self.settings, _NO_TOOLS
-                )
+                response = await self.model.request([message], self.settings, _NO_TOOLS)
             except Exception as error:
                 # The client's error may echo a key, so it is not chained to what is shown.
-                raise trouble_of(error, self.name, self.variables, response_seen) from None
-        if error_in(response_seen.body):
-            raise malformed(response_seen.body, self.name, self.variables)
+                raise trouble_of(error, self.variables, last) from None
+        if error_in(last.body):
+            raise malformed(last.body, self.name, self.variables)
         return self.read(response)
 
     async def check(self) -> None:
@@ -292,13 +514,6 @@ class RemoteModel:
             stack, self._open = self._open, None
             self._opening = asyncio.Lock()  # the next loop's
             await stack.aclose()
-
-    def request(self, prompt: str, system: str = "") -> ModelRequest:
-        """Return one user message, after the system prompts of the run and of the prompt."""
-        # One message for both, as some servers refuse a second one.
-        before = "\n\n".join(filter(None, (self._system, system)))
-        parts: list[ModelRequestPart] = [SystemPromptPart(before)] if before else []
-        return ModelRequest(parts=[*parts, UserPromptPart(prompt)])
 
     def read(self, response: ModelResponse) -> Answer:
         """Return what a response of the model says, and why it ended."""

@@ -18,6 +18,7 @@ from typing import Any
 
 from portrayal.collect.ask.asking import Asking
 from portrayal.collect.ask.loop import collect
+from portrayal.collect.tables import whole
 from portrayal.errors import OptionError
 from portrayal.records import Prompt
 from portrayal.run.directory import Run
@@ -41,11 +42,7 @@ _STRINGS = {
     opening: re.compile(rf"((?:\\.|[^\\])*?){closing}{_ENDS}", re.S)
     for opening, closing in ('""', "''", "“”", "‘’", "``")
 }
-# A character beyond 16 bits is written as two escapes.
-_HEX = "[0-9a-fA-F]"
-_ESCAPE = re.compile(
-    rf"\\u([dD][89abAB]{_HEX}{{2}})\\u([dD][c-fC-F]{_HEX}{{2}})|\\u({_HEX}{{4}})|\\(.)", re.S
-)
+_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})|\\(.)", re.S)
 _STRICT = json.JSONDecoder()
 
 
@@ -100,13 +97,11 @@ def plain_key(key: str) -> str:
 
 def _lenient(text: str, start: int) -> tuple[dict[str, Any], int]:
     reader = _LenientReader(text, start)
-    return reader.object(0), reader.at
+    return reader.container(0), reader.at
 
 
 def _unescaped(match: re.Match[str]) -> str:
-    high, low, code, mark = match.groups()
-    if high:
-        return bytes.fromhex(high + low).decode("utf-16-be")
+    code, mark = match.groups()
     return chr(int(code, 16)) if code else _ESCAPES.get(mark, mark)
 
 
@@ -132,54 +127,39 @@ class _LenientReader:
         mark = self._next()
         if not mark or deep > _DEEPEST:
             raise _CutOffError
-        if mark == "{":
-            return self.object(deep + 1)
-        if mark in "[(":
-            return self._list(deep + 1)
+        if mark in "{[(":
+            return self.container(deep + 1)
         if mark in _STRINGS:
             return self._string(mark)
         return self._bare()
 
-    def object(self, deep: int) -> dict[str, Any]:
-        """Read an object, or what there is of one that was cut off."""
-        members: dict[str, Any] = {}
+    def container(self, deep: int) -> Any:
+        """Read an object or a list, or what there is of one that was cut off."""
+        is_object = self.text[self.at] == "{"
+        ends, blanks = (("}", ""), tuple(",:])")) if is_object else (tuple("])}"), (",", ":"))
+        members, items = dict[str, Any](), list[Any]()
         self.at += 1
         try:
-            while (mark := self._next()) not in ("}", ""):
-                if mark in ",:])":
+            while (mark := self._next()) not in ends:
+                if mark in blanks:
                     self.at += 1
-                    continue
-                key = self.value(deep)
-                if self._next() != ":":
-                    continue
-                self.at += 1
-                if self._next() in (",", "}"):
                     continue
                 value = self.value(deep)
-                if isinstance(key, str):
-                    members[key] = value
-            self.at += 1
-        except _CutOffError:
-            self.at = len(self.text)
-        return members
-
-    def _list(self, deep: int) -> list[Any]:
-        """Read a list; of one that was cut off, the items before the cut, if any."""
-        items: list[Any] = []
-        self.at += 1
-        try:
-            while (mark := self._next()) not in ("]", ")", "}"):
-                if mark in (",", ":"):
+                if not is_object:
+                    items.append(value)
+                elif self._next() == ":":
                     self.at += 1
-                    continue
-                items.append(self.value(deep))
+                    if self._next() in (",", "}"):
+                        continue
+                    member = self.value(deep)
+                    if isinstance(value, str):
+                        members[value] = member
+            self.at += is_object or mark != "}"  # which ends what the list is in
         except _CutOffError:
-            if not items:
+            if not (is_object or items):
                 raise
             self.at = len(self.text)
-            return items
-        self.at += mark != "}"
-        return items
+        return members if is_object else items
 
     def _string(self, opening: str) -> str:
         """Read a string; a quote inside one does not end it, as in 'O'Brien'."""
@@ -187,7 +167,8 @@ class _LenientReader:
         if match is None:
             raise _CutOffError
         self.at = match.end()
-        return _ESCAPE.sub(_unescaped, match[1])
+        # A character beyond 16 bits is written as two escapes.
+        return whole(_ESCAPE.sub(_unescaped, match[1]))
 
     def _bare(self) -> str | bool | None:
         """Read a word without quotes; one at the very end may be cut off."""

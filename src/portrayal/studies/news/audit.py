@@ -22,7 +22,7 @@ from portrayal.annotate.group_words import (
 from portrayal.annotate.sentiment import DEFAULT, sentiment_settings
 from portrayal.annotate.topics import TopicSettings, fit_topics, saved_topics, topics_stage
 from portrayal.annotate.toxicity import toxicity_settings
-from portrayal.collect.fields import TextFields, find_columns
+from portrayal.collect.fields import TextFields
 from portrayal.collect.sources import open_source
 from portrayal.collect.tables import missing
 from portrayal.config import option
@@ -98,14 +98,8 @@ def prompts(
     form_names = [check_choice("form", form, FORMS) for form in dict.fromkeys(forms)]
     words = tomllib.loads(files(__package__).joinpath("prompts.toml").read_text(encoding="utf-8"))
     source = open_source(headlines)
-    mapping = find_columns(
-        ("headline",),
-        source.columns,
-        columns=columns,
-        needed=("headline",),
-        aliases={"headline": ("title",)},
-        file=source.name,
-    )
+    fields, aliases = ("headline",), {"headline": ("title",)}
+    mapping = source.find(fields, columns=columns, needed=fields, aliases=aliases)
     column, distinct = mapping["headline"], dict[str, None]()
     for number, row in enumerate(source.rows(), 1):
         cell = row.get(column)
