@@ -1,5 +1,6 @@
 """Running an annotator over the shards of a run."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
@@ -151,9 +152,15 @@ def annotate_run(
         folder = stage.folder.absolute()
         pairs = [(part.absolute(), folder / part.name) for part in parts]
         run_shards(work, pairs, workers=workers, executor=executor, progress=progress)
+        errors = errors_of(stage)
         stage.finish(
             mark,
-            {"annotator": name, "settings": own_settings or None, "n_errors": count_errors(stage)},
+            {
+                "annotator": name,
+                "settings": own_settings or None,
+                "n_errors": errors.total(),
+                "commonest_error": errors.most_common(1)[0] if errors else None,
+            },
         )
     return stage
 
@@ -208,7 +215,7 @@ def _strata(path: Path, *_version: int) -> Mapping[str, Strata]:
     return read_prompts(path, words=PROMPT)
 
 
-def count_errors(stage: Stage) -> int:
-    """Return how many rows of a stage have an error."""
+def errors_of(stage: Stage) -> Counter[str]:
+    """Return how many rows of a stage have each error."""
     columns = (read_parquet(part, columns=["error"])["error"] for part in stage.parts())
-    return sum(len(column) - column.null_count for column in columns)
+    return Counter(error for column in columns for error in column.drop_null().to_pylist())

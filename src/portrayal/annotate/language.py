@@ -22,17 +22,27 @@ def is_english(text: str) -> bool:
     >>> is_english("She was a nurse and loved her work."), is_english("Ella era enfermera y él no.")
     (True, False)
     """
+    return language_of(text) == "en"
+
+
+def language_of(text: str) -> str:
+    """Return the code of a text's language; "en" also where it shows none, "" where unknown.
+
+    >>> language_of("Ella era enfermera y él no."), language_of("वह एक डॉक्टर थी।")
+    ('es', 'hi')
+    """
     words = _WORD.findall(text.casefold())[:_WORDS]
     letters = "".join(words)
     latin = sum(letter < "\u0250" or "\u1e00" <= letter < "\u1f00" for letter in letters)
     if latin * 2 < len(letters):
-        return False
+        return "hi" if sum("\u0900" <= letter < "\u0980" for letter in letters) > latin else ""
     if len(words) < FEWEST_WORDS:
-        return True
+        return "en"
     matches = {language: sum(word in of for word in words) for language, of in _lists().items()}
     english = matches.pop("en")
+    most = max(matches, key=lambda language: matches[language])
     # Ties go to English, as short texts share words with other languages
-    return max(matches.values()) <= max(english, 1)
+    return "en" if matches[most] <= max(english, 1) else most
 
 
 def why_unread(text: str) -> str:

@@ -417,6 +417,9 @@ def _annotate(
         errors = stage.note().get("n_errors", 0)
         of = "reference texts" if planned.reference else "texts"
         failed = f", {errors:,} {of} failed and are counted" if errors else ""
+        if commonest := stage.note().get("commonest_error"):
+            error, n = commonest
+            failed += f" ({n:,}: {error.partition(': ')[2]})"
         annotator: Annotator = registry.get("annotators", planned.name)
         tell(f"annotated {of}: {planned.name}{failed}; how right: {annotator.accuracy}")
         stages.append(stage)

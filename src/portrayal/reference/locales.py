@@ -136,7 +136,7 @@ def locales() -> tuple[str, ...]:
     """Return the names of the locales that ship.
 
     >>> locales()
-    ('en-IN', 'en-US')
+    ('de', 'en-IN', 'en-US', 'es', 'fr', 'hi', 'pt')
     """
     return _LOCALES.names
 

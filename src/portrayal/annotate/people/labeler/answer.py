@@ -7,25 +7,31 @@ that are role words. Words outside Table S6a tell no gender and are not kept.
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from types import NoneType
 from typing import Any
 
+from portrayal.annotate.language import is_english, language_of
 from portrayal.annotate.llm import plurality, templates
 from portrayal.annotate.people.shared.model import (
+    UNSPECIFIED,
     UNSURE,
     Character,
     Roles,
     Span,
     clean_name,
     gender_of_references,
+    normalise_gender,
+    one_gender,
 )
 from portrayal.annotate.people.shared.words import GENDER_OF_WORD
 from portrayal.collect.ask.replies import plain_key, prompt_of, read_fields
 from portrayal.records import Prompt
+from portrayal.reference.groups import GENDERS
+from portrayal.reference.locales import load_locale, locales
 
 _FIRST_WORDS = re.compile(r"^(?:an?|the)\s+", re.I)
 _TWO = re.compile(r"^two\s+", re.I)
@@ -33,6 +39,9 @@ _TWO = re.compile(r"^two\s+", re.I)
 
 def label_prompt(text: str, roles: Roles) -> Prompt:
     """Return the prompt of Table S7 for a text and the roles of its characters.
+
+    A text in another language gets a prompt that asks for the person's gender apart from the
+    grammatical gender of words, as most words of such languages have one.
 
     The keys of the answer are what `characters_of` calls them, with " name" and " references".
     The prompt is named by its words: the same text with the same roles is asked once.
@@ -42,9 +51,21 @@ def label_prompt(text: str, roles: Roles) -> Prompt:
     American friend".
     """
     characters = characters_of(roles)
+    forms = templates(__package__, "prompts.toml")
+    if not is_english(text):
+        return prompt_of(
+            forms["any"].format(
+                story=text,
+                what=" and ".join(f"the name of the {character}" for character in characters),
+                whom=" or ".join(f"the {character}" for character in characters),
+                fields=",\n".join(
+                    forms["field"].format(Character=character) for character in characters
+                ),
+            )
+        )
     # The template goes by how many characters there are, not by the domain
     places = ("Character",) if len(characters) == 1 else ("First Character", "Second Character")
-    frame = templates(__package__, "prompts.toml")["one" if len(characters) == 1 else "two"]
+    frame = forms["one" if len(characters) == 1 else "two"]
     # The table prints its braces twice
     frame = frame.replace("{{Story to Label}}", "{story}")
     roles_by_place = dict(zip(places, characters, strict=True))
@@ -70,7 +91,9 @@ def _bare(role: str) -> str:
 REMOVED = ("names not in the text", "names that are role words", "references not in the text")
 """What is removed from answers, as it is counted."""
 
-_WORD = re.compile(r"[^\W\d_]+")
+# Vowel signs of Devanagari are letters of a word, which `\w` does not know
+_MARKS = "\u0900-\u0903\u093a-\u094f\u0962\u0963"
+_WORD = re.compile(rf"(?:[^\W\d_]|[{_MARKS}])+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,18 +107,23 @@ class CharacterResponse:
     name
         First name as the text writes it; None where there is none.
     references
-        Casefolded words of Table S6a that stand in the text; None where the answer has no such
-        field.
+        Casefolded words of Table S6a that stand in the text, of another language than English all
+        that do; None where the answer has no such field.
+    translated
+        Gender in a text of another language; None of an English one.
     """
 
     named: bool
     name: str | None
     references: tuple[str, ...] | None
+    translated: str | None = None
 
     @property
     def gender(self) -> str | None:
         """Gender that the references tell, by Table S6a; None where the field is missing."""
-        return None if self.references is None else gender_of_references(self.references)
+        if self.references is None or self.translated is not None:
+            return self.translated
+        return gender_of_references(self.references)
 
 
 def read_answer(
@@ -122,6 +150,8 @@ def read_answer(
     fields = read_fields(reply)
     counted = Counter[str]() if removed is None else removed
     # "Student" for a name is a role read back (Supplement B.3)
+    language = language_of(text or "")
+    genders = None if language == "en" else gender_words(language)
     banned = _role_words() | {word for role in characters for word in _words(role)}
     responses = []
     for character in characters:
@@ -133,8 +163,15 @@ def read_answer(
         # A list is read as one that a table holds as text: "['Emily']"
         label = str(raw_name) if isinstance(raw_name, list) else raw_name
         name = _name(label, text, banned, counted)
-        references = _references(raw, text, counted) if has_references else None
-        responses.append(CharacterResponse(has_name, name, references))
+        references, gender = None, None
+        if has_references:
+            references = _references(raw, text, counted, listed=genders is None)
+        if genders is not None and references is not None:
+            # By pronouns and titles; else by what is said of the person, if words stand for it
+            gender = one_gender(genders[word] for word in references if word in genders)
+            if gender == UNSPECIFIED and references:
+                gender = normalise_gender(fields.get(f"{plain_key(character)} gender"))
+        responses.append(CharacterResponse(has_name, name, references, gender))
     return tuple(responses) if any(s.named or s.references is not None for s in responses) else None
 
 
@@ -164,16 +201,17 @@ _NO_NAME = frozenset(("no", "not", "none", "unknown", "unnamed", "unspecified", 
 
 def whole(word: str) -> str:
     """Return a pattern for a whole word."""
-    return rf"(?<!\w){re.escape(word)}(?!\w)"
+    return rf"(?<!\w){re.escape(word)}(?![\w{_MARKS}])"
 
 
-def _references(raw: Any, text: str, removed: Counter[str]) -> tuple[str, ...]:
+def _references(raw: Any, text: str, removed: Counter[str], *, listed: bool) -> tuple[str, ...]:
+    """Words of an answer that stand in the text; where `listed`, of Table S6a alone."""
     words: dict[str, None] = {}
     present = set(_words(text))
     # Of a list or a string alike the words count
     for word in _words(str(raw)):
         # "doctor" refers to the character and tells no gender
-        if word not in GENDER_OF_WORD:
+        if listed and word not in GENDER_OF_WORD:
             continue
         if word in present:
             words[word] = None
@@ -184,6 +222,19 @@ def _references(raw: Any, text: str, removed: Counter[str]) -> tuple[str, ...]:
 
 def _words(text: str) -> list[str]:
     return _WORD.findall(text.casefold())
+
+
+@cache
+def gender_words(language: str) -> Mapping[str, str]:
+    """Pronouns and titles that tell a gender in a language, by its locales: word → gender."""
+    return {
+        word: gender
+        for locale in map(load_locale, locales())
+        if locale.language == language
+        for lists in (locale.pronouns, locale.titles)
+        for gender in GENDERS
+        for word in lists.get(gender, ())
+    }
 
 
 @cache
