@@ -143,7 +143,7 @@ def repetition(squares: float, prompts: FloatArray, names: FloatArray) -> float:
     Examples
     --------
     >>> counts = np.array([[3.0, 0.0], [0.0, 3.0]])
-    >>> repetition((counts**2).sum(), counts.sum(0), counts.sum(1))
+    >>> float(repetition((counts**2).sum(), counts.sum(0), counts.sum(1)))
     1.0
     """
     within = float((prompts * (prompts - 1.0)).sum())
