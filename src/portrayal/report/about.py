@@ -3,11 +3,13 @@
 from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Any
 
 import portrayal.report.formats as fmt
 from portrayal.annotate.people.confusion import confusion_of
 from portrayal.annotate.people.labeler import labelling_removed, labelling_sentence
+from portrayal.collect.tables import UNNAMED
 from portrayal.records import ALL
 from portrayal.registry import described
 from portrayal.report.figures.figure import Table
@@ -46,8 +48,8 @@ def facts(view: View) -> list[tuple[str, str]]:
 
 
 def models_line(view: View) -> str:
-    """Return the models in one line, the first few where they are many."""
-    names = [short(model, 60) for model in view.models]
+    """Return the models that have a name in one line, the first few where they are many."""
+    names = [short(model, 60) for model in view.models if model != UNNAMED]
     if len(names) <= NAMED + 1:
         return ", ".join(names)
     return f"{', '.join(names[:NAMED])} and {len(names) - NAMED} more"
@@ -58,7 +60,8 @@ def citation(view: View, title: str, models: str, paper: str) -> str:
     read = f"{int(view.note.get('n_texts', 0)):,} texts"
     after = f" After {paper.rstrip('.')}." if paper else ""
     version = view.settings.get("portrayal", "")
-    return f"{title}: audit of {models}, {read}, {day_of(view.run)}. Portrayal {version}.{after}"
+    of = ", ".join(filter(None, (models, read, day_of(view.run))))
+    return f"{title}: audit of {of}. Portrayal {version}.{after}"
 
 
 def readable(view: View) -> str:
@@ -75,13 +78,11 @@ def readable(view: View) -> str:
 
 def instruments(view: View) -> dict[str, str]:
     """Return what the numbers rest on, such as a name table, by name."""
-    values: dict[str, Any] = {}
-    for e in view.estimates:
-        # Measures name different instruments; of each name the first stands.
-        values = {**e.instruments, **values}
-        if len(values) >= 5:
-            break
-    return {name: short(str(value), 80) for name, value in values.items()}
+    values: dict[str, str] = {}
+    # Measures name different instruments; of each name the first stands.
+    for name, value in (item for e in view.estimates for item in e.instruments.items()):
+        values.setdefault(name, short(str(value), 80))
+    return dict(islice(values.items(), 5))
 
 
 def day_of(run: Run) -> str:

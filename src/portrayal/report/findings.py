@@ -403,7 +403,8 @@ def label_of(view: View, e: Estimate) -> str:
         return f"{writer}{capital(brief)}{where_words(e)}"
     of_pair = any(MINUS in value for value in e.group.values())
     group = group_label(e.group) if of_pair else capital(group_words(e.group))
-    return f"{writer}{group}{where_words(e)}: {brief}"
+    place = f" in “{e.strata['word']}”" if "word" in e.strata else where_words(e)
+    return f"{writer}{group}{place}: {brief}"
 
 
 def doubt_words(e: Estimate) -> str:

@@ -277,7 +277,6 @@ def read_line(view: View) -> str:
     n = int(rows_of(_COUNT, {"texts": parts})[0]["n"]) if parts else 0
     models = len(view.models)
     models_words = about.models_line(view) if models < 2 else fmt.plural(models, "model")
-    models_words = "" if models_words == "unnamed" else models_words
     readable = f"{ok:,} of {total:,} {words.texts} readable" if total else f"no {words.texts}"
     noun = words.clusters.removesuffix("s")
     units_words = fmt.plural(n, noun) if n else ""

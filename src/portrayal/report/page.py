@@ -3,8 +3,7 @@
 import base64
 import gzip
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ import portrayal.report.about as about
 import portrayal.report.coding as coded
 from portrayal.collect.tables import csv_text
 from portrayal.records import ALL, ERROR_VALUE, Estimate
-from portrayal.report.figures.figure import Figure
 from portrayal.report.figures.generic import figures
 from portrayal.report.findings import MOST, doubt_words, doubted
 from portrayal.report.first import first_screen
@@ -32,70 +30,11 @@ COLOURS = "/* colours of groups */\n</style>"
 """Where a page's style has those of the groups that it names."""
 
 
-@dataclass(frozen=True)
-class Charts:
-    """The figures of a page, and the chart of its first screen; None where it has none."""
-
-    figures: Sequence[Figure]
-    glance: Figure | None
-
-    @property
-    def images(self) -> dict[str, str]:
-        """The images of those that are charts, by key."""
-        charts = (*self.figures, self.glance)
-        return {f.key: f.svg for f in charts if f is not None and f.chart is not None}
-
-    @property
-    def full(self) -> list[Figure]:
-        """The figures that show something."""
-        return [figure for figure in self.figures if not figure.empty]
-
-    @property
-    def empty(self) -> list[Figure]:
-        """The figures that show nothing, of which one line is said."""
-        return [figure for figure in self.figures if figure.empty]
-
-
 def packed(text: str) -> str:
     """Return a text compressed with gzip, as base64."""
     # No time inside, so that the same run gives the same page.
     raw = gzip.compress(text.encode("utf-8", "replace"), compresslevel=9, mtime=0)
     return base64.b64encode(raw).decode("ascii")
-
-
-def filled(template: str, fields: Mapping[str, Any], charts: Charts) -> str:
-    """Return a page: its template with its own fields and what every page has.
-
-    That is style, script and the policy that lets it run, and the packed images of the charts.
-    """
-    folder = files(__package__).joinpath("templates")
-    style, script = (folder.joinpath(x).read_text("utf-8") for x in ("style.css", "page.js"))
-    # Only the script with this digest runs, whatever a text in the page holds.
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest())
-    page = (
-        templates("portrayal.report")
-        .get_template(template)
-        .render(
-            **fields,
-            charts=charts,
-            style=trusted(style + COLOURS.removesuffix("\n</style>")),
-            script=trusted(script),
-            policy=f"'sha256-{digest.decode()}'",
-            data=packed(script_json(charts.images)),
-            terms=Terms(),
-            notebook=False,
-        )
-    )
-    return page.replace(COLOURS, f"{colour_rules(page)}\n</style>")
-
-
-def write_page(path: str | Path, page: str) -> Path:
-    """Write a page in one step and return its path; its folder is made where it is missing."""
-    target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(target) as temporary:
-        temporary.write_text(page, encoding="utf-8", errors="replace")
-    return target
 
 
 def packed_csv(estimates: Iterable[Estimate]) -> str:
@@ -129,36 +68,46 @@ def write_report(run: Run | View, path: str | Path | None = None) -> Path:
     view = View.of(run)
     target = view.run.report_path if path is None else Path(path)
     page = render(view)
-    with view.run.manifest.recording(target):
-        return write_page(target, page)
-
-
-def title_of(view: View) -> str:
-    """Return the title of a run's study; its name where it is not installed here."""
-    return view.study.title if view.study else str(view.settings.get("study", "Audit"))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with view.run.manifest.recording(target), replacing(target) as temporary:
+        temporary.write_text(page, encoding="utf-8", errors="replace")
+    return target
 
 
 def render(view: View) -> str:
-    """Return the page of a view as HTML."""
+    """Return the page of a view as HTML: its template, with style, script and packed charts."""
+    folder = files(__package__).joinpath("templates")
+    style, script = (folder.joinpath(x).read_text("utf-8") for x in ("style.css", "page.js"))
+    # Only the script with this digest runs, whatever a text in the page holds.
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest())
+    template = templates("portrayal.report").get_template("report.html.j2")
     with view.run.speaking():
-        return filled("report.html.j2", *_contents(view))
+        page = template.render(
+            **_contents(view),
+            style=trusted(style + COLOURS.removesuffix("\n</style>")),
+            script=trusted(script),
+            policy=f"'sha256-{digest.decode()}'",
+            terms=Terms(),
+            notebook=False,
+        )
+    return page.replace(COLOURS, f"{colour_rules(page)}\n</style>")
 
 
-def _contents(view: View) -> tuple[dict[str, Any], Charts]:
-    """What the template of a run's page is given, and its charts."""
-    report, first = report_of(view), first_screen(view)
+def _contents(view: View) -> dict[str, Any]:
+    """What the template of a run's page is given of the run."""
+    report, first, study = report_of(view), first_screen(view), view.study
+    drawn = figures(view)
+    charts = [f for f in (*drawn, first.chart) if f is not None and f.chart is not None]
     texts = report.texts or random_texts
-    charts = Charts(figures(view), first.chart)
-    # The study, and what was asked
-    study = view.study
-    title = title_of(view)
-    models = about.models_line(view) or "no model named"
+    # The name of a study that is not installed here stands for its title.
+    title = study.title if study else str(view.settings.get("study", "Audit"))
+    models = about.models_line(view)
     paper = study.paper if study else ""
     pooled = any(e.strata.get("model") == ALL for e in view.estimates)
-    fields = {
+    return {
         "brand": "audit report",
         "title": title,
-        "head": f"{title} · {models}",
+        "head": " · ".join(filter(None, (title, models))),
         "citation": about.citation(view, title, models, paper),
         "paper": paper,
         "question": study.question if study else "",
@@ -168,6 +117,12 @@ def _contents(view: View) -> tuple[dict[str, Any], Charts]:
         "readable": about.readable(view),
         "wording": report.wording,
         "first": first,
+        # A figure that shows nothing has one line of its own.
+        "charts": {
+            "full": [figure for figure in drawn if not figure.empty],
+            "empty": [figure for figure in drawn if figure.empty],
+        },
+        "data": packed(script_json({figure.key: figure.svg for figure in charts})),
         "erring": any(ERROR_VALUE in e.details for e in view.estimates),
         "doubted": [doubt_words(e) for e in doubted(view)[:MOST]],
         "left_out": about.left_out(view),
@@ -179,4 +134,3 @@ def _contents(view: View) -> tuple[dict[str, Any], Charts]:
         "n_estimates": len(view.estimates),
         "csv": packed_csv(view.estimates),
     }
-    return fields, charts

@@ -35,7 +35,6 @@ from portrayal.report.words import (
     are_words,
     capital,
     corrected_from,
-    group_label,
     group_words,
     measure_title,
 )
@@ -351,18 +350,10 @@ def template_fields(e: Estimate) -> dict[str, str]:
 
     `shares` and `roles` (whole clauses with the counts behind a share over a baseline, or behind a
     ratio of two roles), `both` and `expected_both` (texts that have what goes together), `group`
-    (as a sentence names it), `are` (what they are), `label` (as a table does), `value`, `over`
-    ("over" or "under"), `more` ("more" or "less"), `domain` ("" where domains are pooled), `share`
-    and `expected` (of a group, and what it would be without a difference; a dash where they are
-    not known), `title` (of the measure), `place` (" in …", or nothing), `together` (all its
-    groups), `seen_by` (", by words", or nothing) and every stratum and attribute by its own name.
+    (as a sentence names it), `are` (what they are), `value`, `place` (" in …", or nothing),
+    `together` (all its groups), `seen_by` (", by words", or nothing) and every stratum and
+    attribute by its own name.
     """
-    domain = e.strata.get("domain", ALL)
-    # A ratio's own null, where names make it another one than 1.
-    none = 0.0 if e.statistic == "difference" else 1.0
-    if e.statistic == "ratio" and e.null is not None and not math.isnan(e.null.value):
-        none = e.null.value
-    above, baseline = (e.value or 0.0) > none, e.details.get("baseline")
     seen_by = strata_words({"seen_by": e.strata.get("seen_by", ALL)}, e.group)
     if e.corrected:
         seen_by = (seen_by + (corrected_from(e) or f", {CORRECTED}")).removeprefix(", ")
@@ -375,14 +366,7 @@ def template_fields(e: Estimate) -> dict[str, str]:
         "roles": roles_clause(e),
         "group": group_words(e.group),
         "are": are_words(e.group),
-        "label": group_label(e.group),
         "value": fmt.number(e.value, form_of(e)),
-        "over": "over" if above else "under",
-        "more": "more" if above else "less",
-        "domain": "" if domain == ALL else domain,
-        "share": fmt.share(e.details.get("share")),
-        "expected": fmt.share(None if baseline is None else none * baseline),
-        "title": measure_title(e.measure),
         "place": where_words(e),
         "together": fmt.listed([shown.group_label(*item) for item in e.group.items()]),
     }

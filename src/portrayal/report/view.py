@@ -36,8 +36,8 @@ from portrayal.registry import Component, described, form_of
 from portrayal.report.words import stem, values_of
 from portrayal.run.directory import Run
 
-READINGS = ("masking",)
-"""Strata of one text read twice: sentences speak of the first value, figures show both."""
+READING = "masking"
+"""Stratum of one text read twice: sentences speak of the first value, figures show both."""
 SURE = 0.05
 """q below which an estimate is called different from its null."""
 
@@ -88,11 +88,6 @@ class View:
         return self.models[0] if len(self.models) == 1 else ALL
 
     @property
-    def strata_models(self) -> tuple[str, ...]:
-        """Model labels in the order of rows: the main one, then the others."""
-        return (self.main, *(model for model in self.models if model != self.main))
-
-    @property
     def level(self) -> float:
         """Confidence level, a fraction."""
         return float(self.options.get("level", 0.95))
@@ -124,21 +119,12 @@ class View:
 
     def only_primary(self, estimates: Iterable[Estimate]) -> list[Estimate]:
         """Those of these estimates that rest on the reading of the texts that comes first."""
-        return [
-            e
-            for e in estimates
-            if all(e.strata.get(name, first) == first for name, first in self.primary.items())
-        ]
+        return [e for e in estimates if e.strata.get(READING, self._primary) == self._primary]
 
     @cached_property
-    def primary(self) -> dict[str, str]:
-        """The first value of each stratum that says how texts were read."""
-        first: dict[str, str] = {}
-        for e in self.estimates:
-            for name in READINGS:
-                if name in e.strata:
-                    first.setdefault(name, e.strata[name])
-        return first
+    def _primary(self) -> str:
+        """How texts were read first; "" where they were read once."""
+        return next((e.strata[READING] for e in self.estimates if READING in e.strata), "")
 
     def only_main(self, estimates: Iterable[Estimate]) -> list[Estimate]:
         """Those of these estimates that sentences speak of: of the main model stratum, or of none.

@@ -14,7 +14,7 @@ from typing import Any
 import portrayal.report.figures.panels as panels
 import portrayal.report.figures.svg as svg
 import portrayal.report.formats as fmt
-from portrayal.records import ALL, TEXT_SD, Estimate
+from portrayal.records import ALL, TEXT_SD, Estimate, Interval, Null
 from portrayal.reference.labels import attribute_label, place_value
 from portrayal.reference.labels import group_label as shown_label
 from portrayal.registry import described, form_of
@@ -187,7 +187,7 @@ def split(
 
 def in_order(view: View, estimates: Iterable[Estimate]) -> Rows:
     """Return estimates with those of the main model first, then of the others in their order."""
-    order = {model: i for i, model in enumerate(view.strata_models)}
+    order = {model: i for i, model in enumerate((view.main, *view.models))}
     # The sort is stable: whatever else they are of keeps its order.
     return sorted(estimates, key=lambda e: order.get(e.strata.get("model", ""), len(order)))
 
@@ -377,9 +377,9 @@ def marks_of(view: View, declared: Declared, e: Estimate, row: str) -> Iterable[
 
     scale = _scale(e)
 
-    def scaled(bounds: Any) -> tuple[float, float] | None:
-        pair = None if bounds is None else (scale * bounds.low, scale * bounds.high)
-        return panels.finite(pair)
+    def scaled(bounds: Interval | Null | None) -> tuple[float, float] | None:
+        known = bounds is not None and not math.isnan(bounds.low + bounds.high)
+        return (scale * bounds.low, scale * bounds.high) if bounds is not None and known else None
 
     value = None if e.value is None else scale * e.value
     mark = DotMark(row=row, look="small", value=value, colour=colour_of(view, e), tip=tip(view, e))

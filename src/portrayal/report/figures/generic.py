@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import portrayal.report.figures.panels as panels
 import portrayal.report.formats as fmt
+from portrayal.collect.tables import UNNAMED
 from portrayal.measure.stories.names import OTHER
-from portrayal.records import ALL, BASIS, TEXT_SD, WEIGHTED, Estimate
+from portrayal.records import ALL, BASIS, WEIGHTED, Estimate
 from portrayal.reference.labels import strata_parts
-from portrayal.registry import described, form_of
+from portrayal.registry import described
 from portrayal.report.figures.declared import (
     Declared,
     default,
@@ -25,7 +26,7 @@ from portrayal.report.figures.svg import LINE
 from portrayal.report.findings import Finding
 from portrayal.report.formats import short
 from portrayal.report.study import report_of
-from portrayal.report.view import View, domain_of, place_of
+from portrayal.report.view import View, domain_of, place_of, unit_of
 from portrayal.report.words import borne, capital, group_label, measure_title, stem
 
 LISTED = 5
@@ -132,7 +133,7 @@ def glance(view: View, findings: Sequence[Finding]) -> Figure | None:
     Only numbers of the first one's unit share an axis. A finding of one model has its dot and
     interval, where no number of all models is beside it.
     """
-    findings = [f for f in findings if _unit(f.first) == _unit(findings[0].first)][:MOST]
+    findings = [f for f in findings if unit_of(f.first) == unit_of(findings[0].first)][:MOST]
     if len(findings) < LEAST:
         return None
     firsts = [finding.first for finding in findings]
@@ -156,10 +157,10 @@ def glance(view: View, findings: Sequence[Finding]) -> Figure | None:
             else marks_of(view, declared, e, row)
         )
     ]
-    chart = panels.dots(marks, list(dict.fromkeys(rows)), axis, width=500, height=40)
+    chart = panels.dots(marks, list(dict.fromkeys(rows)), axis, width=360, height=40)
     sentences = " ".join(f"{finding.headline}." for finding in findings)
     looks = {mark.look for mark in marks}
-    writer = "" if several else f"{models[0]}: "
+    writer = "" if several or models[0] == UNNAMED else f"{models[0]}: "
     # In plain words, as whoever opens the page reads them first.
     words = {
         "dot": f"{writer}{'ratio' if kind == 'ratio' else 'value'} and interval",
@@ -171,11 +172,6 @@ def glance(view: View, findings: Sequence[Finding]) -> Figure | None:
     legend += [("band", "what chance would give")] if any(mark.null for mark in marks) else []
     empty = Table((), ())
     return Figure("glance", "At a glance", sentences, "", chart, empty, tuple(legend))
-
-
-def _unit(e: Estimate) -> tuple[str, str]:
-    """What numbers share that stand on one axis; scores of several scales have that of texts."""
-    return e.statistic, TEXT_SD if TEXT_SD in e.details else form_of(e)
 
 
 def _label(e: Estimate, model: str) -> str:

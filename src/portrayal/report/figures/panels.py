@@ -1,6 +1,5 @@
 """Panels: estimates as dots with what surrounds them, and as the cells of a heat map."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -84,11 +83,11 @@ def dots(
             fields.append(svg.box(first, y - 8, max(last - first, 1.0), 16, fill=BAND, rx=1))
         body.append(_drawn(mark, axis, width, y))
     field_height = height * len(rows)
-    scale = axis.below(width, 0.0, field_height)
+    scale = axis.below(width, field_height)
     inner = "".join(bands) + "".join(fields) + scale + "".join(body)
     drawing = f'<g transform="translate({indent:.0f},0)">{inner}</g>'
     panel = Panel(drawing, indent + width + 10, field_height + axis.depth)
-    return svg.headed(panel, title, indent=indent)
+    return svg.headed(panel, title, indent)
 
 
 def _drawn(mark: DotMark, axis: Axis, width: float, y: float) -> str:
@@ -119,7 +118,7 @@ def _drawn(mark: DotMark, axis: Axis, width: float, y: float) -> str:
 
 
 def _tipped(tip: str, body: str) -> str:
-    return f"<g>{svg.element('title', text=tip)}{body}</g>" if tip else body
+    return f"<g>{svg.element('title', tip)}{body}</g>" if tip else body
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,7 +198,7 @@ def heat(
         text = words(x + wide / 2, y + high / 2 + 4, cell.text, 12.0, ink, anchor="middle")
         parts.append(_tipped(cell.tip, svg.box(x, y, wide, high, **border) + text))
     panel = Panel("".join(parts), indent + wide * len(columns), 18 + high * len(rows))
-    return svg.headed(panel, title, indent=indent)
+    return svg.headed(panel, title, indent)
 
 
 def shade(share: float) -> str:
@@ -216,9 +215,9 @@ def shade(share: float) -> str:
     return "#" + "".join(f"{round(x):02x}" for x in mixed)
 
 
-def scale(limit: float, title: str, indent: float = 12.0) -> Panel:
+def scale(limit: float, title: str) -> Panel:
     """Return the key of the colours of a heat map."""
-    width, steps = 260.0, 52
+    width, steps, indent = 260.0, 52, 12.0
     parts = [words(indent, 11, title, 12.0, "#5f5f5f")]
     for i in range(steps):
         colour = shade(2 * (i + 0.5) / steps - 1)
@@ -228,8 +227,3 @@ def scale(limit: float, title: str, indent: float = 12.0) -> Panel:
         x = indent + width * (lean / limit + 1) / 2
         parts.append(words(x, 40, text, 11.5, "#333333", anchor="middle"))
     return Panel("".join(parts), indent + width + 20, 46)
-
-
-def finite(bounds: tuple[float, float] | None) -> tuple[float, float] | None:
-    """Return bounds that a panel can draw: None where one is unknown."""
-    return None if bounds is None or any(map(math.isnan, bounds)) else bounds

@@ -45,7 +45,7 @@ def _number(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
-def element(tag: str, tip: str = "", text: str = "", **attributes: Any) -> str:
+def element(tag: str, text: str = "", **attributes: Any) -> str:
     """Return an SVG element; `_` in names of attributes stands for a hyphen.
 
     >>> element("line", x1=0, x2=2.55, stroke_width=2)
@@ -53,45 +53,36 @@ def element(tag: str, tip: str = "", text: str = "", **attributes: Any) -> str:
     """
     written = "".join(
         f' {name.replace("_", "-")}="'
-        f'{_number(value) if isinstance(value, float) else escape(str(value))}"'
+        f'{_number(value) if isinstance(value, float | int) else escape(str(value))}"'
         for name, value in attributes.items()
         if value is not None
     )
-    title = f"<title>{escape(visible(tip))}</title>" if tip else ""
-    inner = title + escape(visible(text))
+    inner = escape(visible(text))
     return f"<{tag}{written}>{inner}</{tag}>" if inner else f"<{tag}{written}/>"
 
 
 def words(x: float, y: float, text: str, size: float = 12.5, colour: str = INK, **more: Any) -> str:
     """Return a line of text; `anchor` is "start", "middle" or "end"."""
     anchor = more.pop("anchor", "start")
-    position: dict[str, Any] = {"x": float(x), "y": float(y), "font_size": size, "fill": colour}
-    return element("text", text=text, **position, text_anchor=anchor, **more)
+    return element("text", text, x=x, y=y, font_size=size, fill=colour, text_anchor=anchor, **more)
 
 
 def dot(x: float, y: float, size: float, fill: str, stroke: str, **more: Any) -> str:
     """Return a round mark of a radius."""
-    look: dict[str, Any] = {"fill": fill, "stroke": stroke, "stroke_width": 2} | more
-    return element("circle", cx=float(x), cy=float(y), r=size, **look)
+    width = more.pop("stroke_width", 2)
+    return element("circle", cx=x, cy=y, r=size, fill=fill, stroke=stroke, stroke_width=width)
 
 
 def rule(
     x1: float, y1: float, x2: float, y2: float, colour: str, width: float = 2.0, **more: Any
 ) -> str:
     """Return a straight line."""
-    ends: dict[str, Any] = {"x1": float(x1), "y1": float(y1), "x2": float(x2), "y2": float(y2)}
-    return element("line", **ends, stroke=colour, stroke_width=width, **more)
+    return element("line", x1=x1, y1=y1, x2=x2, y2=y2, stroke=colour, stroke_width=width, **more)
 
 
 def box(x: float, y: float, width: float, height: float, **look: Any) -> str:
     """Return a rectangle."""
-    size: dict[str, Any] = {
-        "x": float(x),
-        "y": float(y),
-        "width": float(width),
-        "height": float(height),
-    }
-    return element("rect", **size, **look)
+    return element("rect", x=x, y=y, width=width, height=height, **look)
 
 
 def path(points: Sequence[tuple[float, float]], **look: Any) -> str:
@@ -135,10 +126,11 @@ def tiled(panels: Sequence[Panel], columns: int = 1, gap: float = 22.0) -> Panel
     return Panel("".join(parts), sum(widths) + gap * (columns - 1), max(y - gap, 0.0))
 
 
-def headed(panel: Panel, title: str, size: float = 14.0, indent: float = 0.0) -> Panel:
+def headed(panel: Panel, title: str, indent: float) -> Panel:
     """Return a panel under its title, in as many lines as its width takes."""
     if not title:
         return panel
+    size = 14.0
     letters = max(int(max(panel.width - indent, 200.0) / (0.58 * size)), 8)
     lines = wrap(title, letters, break_on_hyphens=False)
     text = "".join(
@@ -150,11 +142,11 @@ def headed(panel: Panel, title: str, size: float = 14.0, indent: float = 0.0) ->
     return Panel(body, panel.width, panel.height + height)
 
 
-def reach(values: Iterable[float | None], least: float = 4.0, most: float = 64.0) -> float:
+def reach(values: Iterable[float | None]) -> float:
     """Return how far a log axis around 1 must reach to hold `values`, as a factor."""
     # Zeros and infinite ratios are drawn at the edge, and must not stretch the axis.
     logs = [abs(math.log2(x)) for x in values if x and 0 < x < math.inf]
-    return min(max(2.0 ** math.ceil(1.15 * max(logs, default=0.0)), least), most)
+    return float(min(max(2.0 ** math.ceil(1.15 * max(logs, default=0.0)), 4.0), 64.0))
 
 
 @dataclass(frozen=True)
@@ -170,10 +162,10 @@ class Axis:
     label: Callable[[float], str] = field(default=lambda value: f"{value:g}".replace("-", "−"))
 
     @classmethod
-    def ratio(cls, values: Iterable[float | None], title: str, most: float = 64.0) -> "Axis":
-        """Return a log axis around 1 that holds values, as far as `most` times."""
-        factor = reach(values, most=most)
-        base = 2 if factor <= 4 else 4 if factor <= 64 else 10
+    def ratio(cls, values: Iterable[float | None], title: str) -> "Axis":
+        """Return a log axis around 1 that holds values, as far as 64 times."""
+        factor = reach(values)
+        base = 2 if factor <= 4 else 4
         steps = range(1, 1 + int(math.log(factor * 1.001, base)))
         ticks = (*(base**-k for k in reversed(steps)), 1.0, *(float(base**k) for k in steps))
 
@@ -223,16 +215,15 @@ class Axis:
             return length * math.log(value / self.low) / math.log(self.high / self.low)
         return length * (value - self.low) / (self.high - self.low)
 
-    def below(self, width: float, top: float, height: float) -> str:
-        """Return the axis under a panel: grid lines, labels, title, and the line of no difference.
+    def below(self, width: float, base: float) -> str:
+        """Return the axis under a field of this width and height.
 
-        `top` and `height` are those of the field above it.
+        That is grid lines, labels, title, and the line of no difference.
         """
-        base, parts = top + height, []
-        occupied = -math.inf
+        occupied, parts = -math.inf, []
         for tick in self.ticks:
             x, text = self.place(tick, width), self.label(tick)
-            parts.append(rule(x, top, x, base, GRID, 1))
+            parts.append(rule(x, 0, x, base, GRID, 1))
             half = text_width(text, 12.0) / 2
             # Labels that would touch are left out, as their grid lines stand.
             if x - half > occupied + 9:
@@ -240,7 +231,7 @@ class Axis:
                 occupied = x + half
         if self.line is not None:
             x = self.place(self.line, width)
-            parts.append(rule(x, top, x, base, "#777777", 1, stroke_dasharray="3,3"))
+            parts.append(rule(x, 0, x, base, "#777777", 1, stroke_dasharray="3,3"))
         if self.title:
             parts.append(words(width / 2, base + 34, self.title, 12.0, SOFT, anchor="middle"))
         return "".join(parts)
