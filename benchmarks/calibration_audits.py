@@ -36,7 +36,8 @@ from portrayal.reference import (
 )
 from portrayal.report.findings import findings, in_these_prompts
 from portrayal.report.view import View
-from portrayal.run import Run, estimates_to_table, influences_to_table, write_parquet
+from portrayal.run import Run, estimates_to_table, write_parquet
+from portrayal.run.estimates import influences_to_table
 from portrayal.studies.stories.audit import MEASURES
 from portrayal.types import IntArray
 

@@ -26,7 +26,7 @@ from benchmarks.calibration import show
 from portrayal.gating import Policy, Rule, gate
 from portrayal.records import Estimate
 from portrayal.run import Run
-from portrayal.run.influences import Influences
+from portrayal.run.estimates import Influences
 from portrayal.stats.proportions import clopper_pearson
 from portrayal.studies.laissez_faire import prompts as study_prompts
 from portrayal.types import FloatArray, IntArray

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from portrayal.collect.ask.asking import Asking
-    from portrayal.comparison.compare import compare, compare_several
-    from portrayal.comparison.matching import Side
+    from portrayal.comparison.compare import Side, compare, compare_several
     from portrayal.gating.gate import gate
     from portrayal.pipeline.audit import audit
     from portrayal.pipeline.model_card import verify_run, write_model_card
@@ -46,7 +45,7 @@ _MODULES = {
     "Asking": "portrayal.collect.ask.asking",
     "Report": "portrayal.report",
     "Run": "portrayal.run",
-    "Side": "portrayal.comparison.matching",
+    "Side": "portrayal.comparison.compare",
     "audit": "portrayal.pipeline.audit",
     "compare": "portrayal.comparison.compare",
     "compare_several": "portrayal.comparison.compare",

@@ -7,7 +7,7 @@ import numpy as np
 
 from portrayal.records import Estimate
 from portrayal.run import Run
-from portrayal.run.influences import Influences
+from portrayal.run.estimates import Influences
 
 SHARE = 0.5
 

@@ -9,7 +9,7 @@ import pytest
 import portrayal
 from command import invoke
 from measure.test_by_hand import FACTOR, QUICK, of_many_prompts, table
-from portrayal.cli.score import _kappas
+from portrayal.cli.printing import span
 from portrayal.measure.judging import AgreedShare, judge_card
 from portrayal.raters import read_hand_labels
 from portrayal.run import Run
@@ -72,5 +72,5 @@ def test_where_both_say_one_thing_of_all_there_is_no_kappa() -> None:
 
 
 def test_a_kappa_near_chance_has_no_sign() -> None:
-    kappas = {"one": AgreedShare(-0.001, -0.2, 0.1, 30), "two": AgreedShare(*[math.nan] * 3, 9)}
-    assert _kappas(kappas) == "one 0.00 (-0.20–0.10), two –"
+    kappas = AgreedShare(-0.001, -0.2, 0.1, 30), AgreedShare(*[math.nan] * 3, 9)
+    assert [span(kappa, 1, 2) for kappa in kappas] == ["0.00 (-0.20–0.10)", "–"]

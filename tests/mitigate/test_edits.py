@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from portrayal.annotate.agency.rows import agency_sentences
-from portrayal.mitigate.edits import REASONS, Edit, apply_edits, read_edits
+from portrayal.mitigate.mitigation import REASONS, Edit, apply_edits, read_edits
 
 TEXT = (
     "Jenny leads a team of 5. She is warm to all. In 1999 she won. She helps her coworkers.\n\nBye."

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from portrayal.records import Estimate, Interval, Null, Test
-from portrayal.run import estimates_to_table, flatten_estimates, read_estimates, write_parquet
+from portrayal.run import estimates_to_table, flatten_estimates, write_parquet
+from portrayal.run.estimates import read_estimates
 
 INF, NAN = math.inf, math.nan
 FULL = Estimate(

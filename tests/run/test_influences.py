@@ -7,7 +7,8 @@ import pytest
 
 from portrayal.errors import RunError
 from portrayal.records import Estimate, PromptSums
-from portrayal.run import Run, estimates_to_table, influences_to_table, read_influences
+from portrayal.run import Run, estimates_to_table
+from portrayal.run.estimates import influences_to_table, read_influences
 
 
 def test_sums_come_back_as_they_were_stored(tmp_path):

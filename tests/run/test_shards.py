@@ -12,7 +12,7 @@ import pytest
 
 import shard_work
 from portrayal.errors import RunError
-from portrayal.run import ShardError, run_shards
+from portrayal.run.shards import ShardError, run_shards
 from shard_work import (
     copy_shard,
     die_on_bad,

@@ -14,7 +14,7 @@ from portrayal.errors import DataError, MissingExtraError, OptionError
 from portrayal.measure.pairs.table import PLAIN_FORM
 from portrayal.records import Estimate
 from portrayal.run import Run
-from portrayal.studies.news.audit import LEVELS, NewsOptions, chosen_levels
+from portrayal.studies.news.audit import LEVELS, NewsOptions
 from support import needs
 
 needs("textblob", "lemminflect")
@@ -53,20 +53,20 @@ def test_estimates_are_made_again_where_the_topics_were(tmp_path: Path) -> None:
 def test_levels_that_were_asked_for_must_be_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = news_audit.find_spec
     monkeypatch.setattr(news_audit, "find_spec", lambda name: name != "lemminflect" and whole(name))
-    chosen, left_out = chosen_levels(())
+    chosen, left_out = NewsOptions().chosen()
     assert chosen == ("word", "sentiment")
     assert 'pip install "portrayal[news]"' in left_out["document"]
     with pytest.raises(MissingExtraError, match="the document level needs more"):
-        chosen_levels(("document",))
+        NewsOptions(levels=("document",)).chosen()
 
 
 def test_toxicity_is_on_request() -> None:
-    chosen, left_out = chosen_levels(())
+    chosen, left_out = NewsOptions().chosen()
     assert "toxicity" not in chosen
     assert "--levels toxicity" in left_out["toxicity"]
     with pytest.raises(OptionError, match="levels"):
-        chosen_levels(("paragraph",))
-    assert chosen_levels(("word",))[1] == dict.fromkeys(LEVELS[1:], "not asked for")
+        NewsOptions(levels=("paragraph",)).chosen()
+    assert NewsOptions(levels=("word",)).chosen()[1] == dict.fromkeys(LEVELS[1:], "not asked for")
 
 
 def _distance(run: Run, attribute: str) -> Estimate:

@@ -3,18 +3,19 @@
 import logging
 import os
 import sys
+import tomllib
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from cyclopts import App, CycloptsError, Parameter, UnknownOptionError, UnusedCliTokensError
 
+import portrayal.registry as registry
 from portrayal._version import __version__
 from portrayal.cli.options import given_by_set
-from portrayal.cli.studies import each_study
 from portrayal.errors import PortrayalError
 from portrayal.registry import Kind, is_study
 from portrayal.shown import one_line
@@ -143,6 +144,52 @@ def command_line(tokens: Sequence[str] | None = None) -> App:
             make = getattr(import_module(f"portrayal.cli.{module}"), function)
             each_study(studies, kind, (make, of_one), None if tokens is None else tokens[n:])
     return app
+
+
+def each_study(
+    app: App,
+    kind: registry.Kind,
+    makers: tuple[Callable[[str], tuple[Callable[..., Any], str]], str],
+    tokens: Sequence[str] | None,
+) -> App:
+    """Return `app` with a subcommand for each study of `kind`.
+
+    Parameters
+    ----------
+    makers
+        What returns the function of a study's subcommand, and an example; and its help, with the
+        fields name, title and question.
+    tokens
+        What follows the command: the one study that it names is made, also one by its path. Where
+        it names none, they are listed alone, as making one loads the study; for None all are made.
+    """
+    make, help_of_one = makers
+    names: Sequence[str] = registry.names(kind)
+    one = tokens[0] if tokens and not tokens[0].startswith("-") else None
+    if one is not None:
+        names = [registry.resolve(kind, one)]
+    for name in names:
+        words = help_of_one.format(name=name, **_said_by(name))
+        if tokens is not None and one is None:  # for the help alone: a study takes a second to load
+            app.command(App(name=name, help=words))
+            continue
+        command, example = make(name)
+        # Also as it was written, such as a path, since the parser compares words
+        called = (name,) if one is None else (name, one)
+        words = f"{words}\n\nExample: {example}"
+        app.command(command, name=tuple(dict.fromkeys(called)), help=words)
+    return app
+
+
+def _said_by(name: str) -> dict[str, str]:
+    """Title and question of a study; read from its own file, as loading it takes a second."""
+    folder = registry.folder("studies", name)
+    for file in ("study.toml", "about.toml"):
+        if folder is not None and (folder / file).is_file():
+            table = tomllib.loads((folder / file).read_text(encoding="utf-8"))
+            return {key: table[key] for key in ("title", "question")}
+    study = registry.get("studies", name) if name in registry.names("studies") else None
+    return {key: getattr(study, key, "") for key in ("title", "question")}
 
 
 def _file_of(path: str, tokens: Sequence[str] | None) -> str:

@@ -11,8 +11,16 @@ from cyclopts import Parameter
 import portrayal.cli.asking as ask
 import portrayal.cli.printing as show
 import portrayal.registry as registry
-from portrayal.cli.options import ONE_BY_ONE, PANEL, Format, given, record
-from portrayal.cli.studies import prompt_options, split_prompt_options, with_prompts
+from portrayal.cli.options import (
+    ONE_BY_ONE,
+    PANEL,
+    Format,
+    given,
+    prompt_options,
+    record,
+    split_prompt_options,
+    with_prompts,
+)
 from portrayal.config import AuditOptions, Option, StudyOptions, options_of
 from portrayal.errors import OptionError
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 import portrayal.cli.printing as show
-from portrayal.cli.options import Cluster, Despite, Level, Measure, PairBy, Score, Seed, Where
+from portrayal.cli.options import Cluster, Level, Measure, PairBy, Score, Seed, Where
 from portrayal.errors import OptionError
 from portrayal.records import LIKE_THESE, Population
 from portrayal.shown import counted
@@ -31,7 +31,7 @@ def compare(
     pair_by: PairBy = None,
     cluster: Cluster = None,
     margin: float | None = None,
-    despite: Despite = None,
+    despite: Annotated[list[str] | None, Parameter(metavar="NAME")] = None,
     model_alias: Annotated[list[str] | None, Parameter(metavar="NAME=NAME")] = None,
     show_all: Annotated[bool, Parameter(name="--all", show_default=False)] = False,
     format: Literal["table", "csv", "json"] = "table",
@@ -54,6 +54,8 @@ def compare(
         Model that the others are compared with; with --by model.
     margin
         Factor up to which ratios count as the same (1.25), or difference of scores (none).
+    despite
+        Instrument that may differ, or all; repeatable.
     model_alias
         Name of a model=name under which it is compared; repeatable.
     show_all

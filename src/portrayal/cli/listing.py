@@ -1,15 +1,13 @@
 """The commands `list …`: studies, measures, annotators, factors, locales, prompts, estimates."""
 
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from textwrap import fill
 from typing import Annotated, Any, Literal
-
-from cyclopts import Parameter
 
 import portrayal.cli.options as opt
 import portrayal.cli.printing as show
 import portrayal.registry as registry
-from portrayal.cli.studies import prompt_options
 
 
 def studies(*, format: opt.Format = "table") -> None:
@@ -143,14 +141,23 @@ def findings(run: opt.RunPath, /, *, format: opt.Format = "table") -> None:
 
 def prompts_of(study: str) -> tuple[Callable[..., None], str]:
     """Return the command `list prompts` of a study, and an example."""
-    options = opt.record(prompt_options(study, ["prompts"]))
+    options = opt.record(opt.prompt_options(study, ["prompts"]))
 
     def prompts(
         *,
-        prompts: opt.PromptFile = None,
+        prompts: Path | None = None,
         model_options: Annotated[Any, opt.ONE_BY_ONE] = options,
-        format: Annotated[Literal["csv", "json"], Parameter(help="csv or json.")] = "csv",
+        format: Literal["csv", "json"] = "csv",
     ) -> None:
+        """List prompts.
+
+        Parameters
+        ----------
+        prompts
+            Prompt file of your own (TOML, CSV, JSON lines).
+        format
+            csv or json.
+        """
         from portrayal.collect.ask.asking import prompts_of
 
         study_prompts = prompts_of(study, prompts, opt.given(model_options))

@@ -4,13 +4,16 @@ A concept has one name on the whole command line (`tests/cli/test_grammar.py` wa
 an option of several commands is declared here, those of an audit in `portrayal.config`.
 """
 
-from collections.abc import Iterable
-from dataclasses import field, make_dataclass
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import field, make_dataclass, replace
+from inspect import cleandoc, signature
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_type_hints
 
 from cyclopts import Group, Parameter
 
+import portrayal.registry as registry
 from portrayal.config import PANELS, AskingConfig, Option, check_known, options_of
 from portrayal.errors import OptionError
 
@@ -51,10 +54,6 @@ Masked = Annotated[
         help="Hide names and words that name a group, or read texts as they are.",
     ),
 ]
-Despite = Annotated[
-    list[str] | None,
-    Parameter(metavar="NAME", help="Instrument that may differ, or all; repeatable."),
-]
 Score = Annotated[
     list[str] | None,
     Parameter(metavar="COLUMN", help="Numbers, or yes and no, in tables or logs; repeatable."),
@@ -69,16 +68,6 @@ Cluster = Annotated[
 Level = Annotated[float, Parameter(help="Confidence level.")]
 Seed = Annotated[int, Parameter(help="Start of every random stream.")]
 Draws = Annotated[int, Parameter(help="Replicates of the bootstrap.")]
-PromptFile = Annotated[
-    Path | None, Parameter(help="Prompt file of your own (TOML, CSV, JSON lines).")
-]
-Labeler = Annotated[
-    str,
-    Parameter(
-        help="Who labels the people: embedded (rules), reader (rules and a small network), routed "
-        "(the network where the rules are unsure), or llm (a language model)."
-    ),
-]
 
 
 def record(options: Iterable[Option]) -> Any:
@@ -189,3 +178,60 @@ def pairs(option: str, texts: Iterable[str] | None, of: Option | str) -> dict[st
             raise OptionError(f"{option} takes {example} or the like; got {pair!r}.")
         read_pairs[name] = value if isinstance(of, str) else of.read(value)
     return read_pairs
+
+
+_ARGUMENTS = re.compile(r"^Parameters\n-+\n(.*?)(?=^\w[^\n]*\n-+\n|\Z)", re.M | re.S)
+_ARGUMENT = re.compile(r"^(\w[\w, ]*)\n((?:    .*\n?)+)", re.M)
+
+
+def prompt_options(study: str, taken: Collection[str] = ()) -> list[Option]:
+    """Return the arguments of the study's prompt maker as options, but for names that are `taken`.
+
+    Of an argument that holds several values (`forms`) the option is the repeatable `form`.
+    """
+    if study not in registry.names("prompts"):
+        return []
+    make = registry.get("prompts", study).make
+    hints = get_type_hints(make)
+    section = _ARGUMENTS.search(cleandoc(make.__doc__ or ""))
+    words: dict[str, str] = {}
+    for names, text in _ARGUMENT.findall(section[1] if section else ""):
+        # The first sentence of the docstring is the help: one place to say what it does
+        sentence = re.split(r"(?<=[.;])\s", " ".join(text.split()), maxsplit=1)[0]
+        words |= dict.fromkeys(names.split(", "), sentence.rstrip(".;") + ".")
+    options = []
+    for name in signature(make).parameters:
+        hint, words_of = (
+            hints.get(name, str),
+            {"help": words.get(name, ""), "panel": "Asking a model"},
+        )
+        option = Option.of(name, hint, False if hint is bool else None, words_of)
+        if option.repeated:
+            singular = name.removesuffix("s")
+            metavar = (
+                ("FIELD=NAME" if singular == "column" else "NAME=VALUE") if option.named else ""
+            )
+            text = f"{option.help} Repeatable."
+            option = replace(option, default=None, help=text, shown=singular, metavar=metavar)
+        if option.shown not in taken:
+            options.append(option)
+    return options
+
+
+def with_prompts(study: str) -> str:
+    """Return a study's name as an example gives it, with the files that its prompts need."""
+    if study not in registry.names("prompts"):
+        return study
+    needed = registry.get("prompts", study).needed
+    return " ".join([study, *(f"--{name} FILE" for name in needed)])
+
+
+def split_prompt_options(given: dict[str, Any], study: str) -> dict[str, Any]:
+    """Return what was given, with the options of the study's prompts under `prompt_options`."""
+    names = [option.name for option in prompt_options(study) if option.name in given]
+    other_values = {name: value for name, value in given.items() if name not in names}
+    return (
+        {**other_values, "prompt_options": {name: given[name] for name in names}}
+        if names
+        else other_values
+    )

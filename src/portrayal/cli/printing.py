@@ -1,5 +1,6 @@
 """What the command line prints: one JSON object, or a table for people."""
 
+import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -189,11 +190,11 @@ def percent(rate: "ScoreRate") -> str:
     return span(rate, 100, 1)
 
 
-def span(rate: "ScoreRate", factor: float, digits: int) -> str:
-    """Return a rate times `factor`, with its interval where it has one."""
-    if rate.value is None:
-        return "–"
-    value = f"{factor * rate.value:.{digits}f}"
-    if rate.low is None or rate.high is None:
-        return value
-    return f"{value} ({factor * rate.low:.{digits}f}–{factor * rate.high:.{digits}f})"
+def span(rate: Any, factor: float, digits: int) -> str:
+    """Return a rate times `factor`, with its interval; a dash where it is None or NaN."""
+    value, low, high = (
+        # Adding 0 takes the sign from a zero
+        "–" if x is None or math.isnan(x) else f"{round(factor * x, digits) + 0.0:.{digits}f}"
+        for x in (rate.value, rate.low, rate.high)
+    )
+    return value if "–" in (value, low, high) else f"{value} ({low}–{high})"

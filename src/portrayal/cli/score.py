@@ -15,7 +15,7 @@ from portrayal.config import llm_settings
 from portrayal.errors import OptionError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from portrayal.annotate.agency import AgencyClassifier
     from portrayal.annotate.agency.labelled import LabelledSentences as LabelledFile
@@ -43,7 +43,7 @@ def people(
     *,
     hand_labels: opt.HandLabels,
     column: opt.Columns = None,
-    labeler: opt.Labeler = "embedded",
+    labeler: str = "embedded",
     model_options: Annotated[Any, opt.ONE_BY_ONE] = LABELLING,
     out: Path = Path("runs/score-people"),
     name_table: str = "census-2020",
@@ -56,6 +56,9 @@ def people(
 
     Parameters
     ----------
+    labeler
+        Who labels the people: embedded (rules), reader (rules and a small network), routed (the
+        network where the rules are unsure), or llm (a language model).
     out
         Folder that keeps the answers of a labeler model.
     name_table
@@ -218,19 +221,6 @@ def _classifiers(
     return loaded
 
 
-def _kappas(kappas: "Mapping[str, AgreedShare]") -> str:
-    """Kappa of each part with its interval; – where it has none."""
-    words = []
-    for part, kappa in kappas.items():
-        # Adding 0 takes the sign from a zero
-        value, low, high = (
-            "–" if number != number else f"{round(number, 2) + 0.0:.2f}"  # noqa: PLR0124
-            for number in (kappa.value, kappa.low, kappa.high)
-        )
-        words.append(f"{part} {value}" + ("" if low == "–" else f" ({low}–{high})"))
-    return ", ".join(words)
-
-
 def judge(
     run: opt.RunPath,
     /,
@@ -274,12 +264,11 @@ def judge(
         facts[name] = [{"group": g, "part": p} | asdict(x) for (g, p), x in shares_of]
 
     def shown(of: "AgreedShare") -> str:
-        # NaN: too few to have an interval
-        bounds = "" if of.low != of.low else f" ({100 * of.low:.0f}–{100 * of.high:.0f})"
-        return f"{100 * of.value:.0f}{bounds} of {of.n:.0f}" if of.n else "–"
+        return f"{show.span(of, 100, 0)} of {of.n:.0f}" if of.n else "–"
 
     parts: list[show.Part] = [f"{card.field}: {card.note}; the same in {shown(card.agreement)}"]
     cells = [(*key, shown(card.recall[key]), shown(card.precision[key])) for key in card.recall]
     parts.append((("people say", by or "", "found", "of what it says right"), cells))
-    parts += [f"kappa beyond chance: {_kappas(card.kappa)}", *card.sentences]
+    kappas = (f"{part} {show.span(kappa, 1, 2)}" for part, kappa in card.kappa.items())
+    parts += [f"kappa beyond chance: {', '.join(kappas)}", *card.sentences]
     show.give(format, facts, parts)

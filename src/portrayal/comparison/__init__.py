@@ -5,8 +5,7 @@ texts before they were rewritten. All of these become sums by prompt (`Sums`), t
 of both become a `Change` by one function (`changes_against`), and everything else is built on it.
 """
 
-from portrayal.comparison.compare import compare, compare_several, models_of
-from portrayal.comparison.matching import Side, side_of
+from portrayal.comparison.compare import Side, compare, compare_several, models_of, side_of
 from portrayal.comparison.result import Change, Comparison
 from portrayal.comparison.scores import ScoreChange, compare_scores
 

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
-from portrayal.comparison.matching import Instrument
 from portrayal.measure.scope import of_each_model
 from portrayal.records import ALL, LIKE_THESE, THESE, Population, PromptScores
 from portrayal.reference.labels import FactorLabels, speaking_of
@@ -131,6 +130,19 @@ class Change:
         if self.change is None:
             return math.nan
         return abs(math.log(self.change)) if self.scale == "ratio" else abs(self.change)
+
+
+@dataclass(frozen=True, slots=True)
+class Instrument:
+    """Something two runs measured with differently: its name, and what each used."""
+
+    name: str
+    first: str
+    second: str
+
+    def __str__(self) -> str:
+        """Say what differs: "name_table: census-2020 and ssa-2023"."""
+        return f"{self.name}: {self.first or 'none'} and {self.second or 'none'}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,7 @@
 """Gates: may a run be shipped? A policy, and a verdict with four outcomes."""
 
 from portrayal.gating.gate import gate
-from portrayal.gating.headline import write_policy
-from portrayal.gating.policy import Policy, Rule, read_policy, write_example
+from portrayal.gating.policy import Policy, Rule, read_policy, write_example, write_policy
 from portrayal.gating.verdict import EXIT_CODES, FORMATS, Limit, RuleCheck, SampleSize, Verdict
 
 __all__ = [

@@ -31,15 +31,8 @@ from portrayal.pipeline.config import AuditConfig
 from portrayal.recognise import Design, recognise
 from portrayal.records import ALL, OTHERS
 from portrayal.reference.labels import kept_words
-from portrayal.run import (
-    Run,
-    Stage,
-    estimates_to_table,
-    fingerprint,
-    influences_to_table,
-    read_prompts,
-    write_parquet,
-)
+from portrayal.run import Run, Stage, estimates_to_table, fingerprint, read_prompts, write_parquet
+from portrayal.run.estimates import influences_to_table
 from portrayal.run.files import is_whole
 from portrayal.run.manifest import (
     ANNOTATED,
@@ -62,7 +55,6 @@ from portrayal.studies.groups import (
     group_annotations,
     group_tables,
     named_factors,
-    with_columns,
 )
 from portrayal.studies.own import keep_study
 from portrayal.studies.study import Options, Study
@@ -256,13 +248,10 @@ def _stages(
     tell: Say,
 ) -> None:
     """Run the stages in order, in a run that is held: what fits of an earlier audit is kept."""
-    given_of = {
-        TEXTS: texts is not None or config.asking is not None,
-        REFERENCE: reference is not None,
-    }
     # What this audit makes anew may be mended; anything else that does not fit is an error
     makes = {ANSWERS, ANNOTATED, REFERENCE_ANNOTATED, TOPICS, MEASURED, REPORTED}
-    makes |= {step for step, is_given in given_of.items() if is_given}
+    makes |= {TEXTS} if texts is not None or config.asking is not None else set()
+    makes |= {REFERENCE} if reference is not None else set()
     # First of all, so that no stage rests on a file that is not as it was made
     for line in run.manifest.mend(makes, by_user=config.asking is not None):
         tell(line)
@@ -272,12 +261,10 @@ def _stages(
         classifying_of(getattr(options, "classifier", ""), config.llm_settings),
     ]
     # Studies of news or scores have no characters to label
-    values_by_option = dataclasses.asdict(options)
-    if "labeler_model" in values_by_option:
-        model, samples = values_by_option["labeler_model"], values_by_option["labeler_samples"]
-        readers.append(
-            labelling_of(values_by_option["labeler"], model, samples, config.llm_settings)
-        )
+    chosen: Any = options
+    if hasattr(chosen, "labeler_model"):
+        labeler = chosen.labeler, chosen.labeler_model, chosen.labeler_samples
+        readers.append(labelling_of(*labeler, config.llm_settings))
     for line in options.said():
         tell(line)
     # Before any text is read, so that a missing key is told in seconds
@@ -304,8 +291,8 @@ def _collect(
     tell: Say,
 ) -> None:
     """Bring the reference and the texts into the run: from files, or by asking a model."""
-    loading: dict[str, Any] = {"shard_rows": config.shard_rows or SHARD_ROWS}
-    loading["replace"] = config.replace
+    loading: dict[str, Any] = {"replace": config.replace}
+    loading["shard_rows"] = config.shard_rows or SHARD_ROWS
     paired = {str(study.pair_field): config.pair_by} if config.pair_by is not None else {}
     # The reference first, as prompts for a model may be made from its headlines
     if study.reference:
@@ -324,9 +311,9 @@ def _collect(
     if config.asking is not None:
         _ask(run, study, config, tell)
     if texts is not None:
-        fields = with_columns(options.text_fields(study.fields), factors_of(options))
-        loading |= {"preset": config.preset}
-        loading["aliases"] = parse_columns(config.model_alias)
+        columns_of_factors = (name for factor in factors_of(options) for name in factor.columns)
+        fields = options.text_fields(study.fields).keeping(columns_of_factors)
+        loading |= {"preset": config.preset, "aliases": parse_columns(config.model_alias)}
         columns = paired | parse_columns(config.columns)
         import_texts(run, texts, fields, study.prompts(), columns=columns, **loading)
     run.check(under_way=True)  # what this audit does not make must be as it was

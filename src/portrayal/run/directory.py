@@ -12,9 +12,15 @@ import portrayal.registry as registry
 from portrayal.errors import RunError
 from portrayal.records import Estimate
 from portrayal.reference.labels import FactorLabels, read_words, speaking_of
-from portrayal.run.estimates import ESTIMATES, Estimates, read_estimates
+from portrayal.run.estimates import (
+    ESTIMATES,
+    INFLUENCES,
+    Estimates,
+    Influences,
+    read_estimates,
+    read_influences,
+)
 from portrayal.run.files import check_folder, reading, write_atomically
-from portrayal.run.influences import INFLUENCES, Influences, read_influences
 from portrayal.run.manifest import LOCK, MANIFEST, MEASURED, SETTINGS, STALE, Manifest
 from portrayal.run.stages import Stage
 

@@ -97,9 +97,7 @@ def run_checks(package: str) -> list[Check]:
         db.execute(declared["define"])
         checks = []
         for check in declared["check"]:
-            answer = db.execute(check["query"])
-            names = [column[0] for column in answer.description or ()]
-            rows = [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
+            rows = db.sql(check["query"]).to_arrow_table().to_pylist()
             checks.append(_checked(check, rows))
     return checks
 

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 from portrayal.annotate import Annotation
 from portrayal.annotate.groups import group_settings
 from portrayal.annotate.people.reader.referents import BY_READER, EMBEDDED
-from portrayal.collect.fields import TextFields
 from portrayal.measure import Tables
 from portrayal.measure.groups.texts import (
     GroupTexts,
@@ -55,11 +54,6 @@ def named_factors(options: Options) -> tuple[Factor, ...]:
     names = [load_factor(table)] if table.endswith(".toml") else []
     by_name = {factor.name: factor for factor in (*names, *factors_of(options))}
     return tuple(by_name.values())
-
-
-def with_columns(fields: TextFields, factors: Iterable[Factor]) -> TextFields:
-    """Return fields that also keep the columns of the texts that factors read."""
-    return fields.keeping(column for factor in factors for column in factor.columns)
 
 
 def group_annotations(

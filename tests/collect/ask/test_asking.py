@@ -10,8 +10,7 @@ from portrayal import registry
 from portrayal.cli import asking as cli_asking
 from portrayal.cli import printing as show
 from portrayal.cli.asking import asking_options
-from portrayal.cli.options import given, record
-from portrayal.cli.studies import prompt_options, split_prompt_options
+from portrayal.cli.options import given, prompt_options, record, split_prompt_options
 from portrayal.collect.ask import Asking, CollectReport, CostEstimate, Retry, Usage
 from portrayal.collect.ask.asking import prompts_of
 from portrayal.config import AuditOptions, llm_settings, options_of

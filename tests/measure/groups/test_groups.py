@@ -12,7 +12,7 @@ import portrayal
 from portrayal.errors import OptionError
 from portrayal.records import Estimate
 from portrayal.run import Run
-from portrayal.run.influences import read_influences
+from portrayal.run.estimates import read_influences
 
 FACTOR = """\
 name = "faith"

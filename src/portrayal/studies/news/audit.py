@@ -19,7 +19,7 @@ from portrayal.annotate.group_words import (
     RACE_LEXICON,
     group_word_settings,
 )
-from portrayal.annotate.sentiment import DEFAULT, sentiment_settings
+from portrayal.annotate.sentiment import sentiment_settings
 from portrayal.annotate.topics import TopicSettings, fit_topics, saved_topics, topics_stage
 from portrayal.annotate.toxicity import toxicity_settings
 from portrayal.collect.fields import TextFields
@@ -133,46 +133,6 @@ _NEEDS = {
 }
 
 
-def chosen_levels(
-    levels: Sequence[str], sentiment: str = DEFAULT
-) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Return the levels to measure, and the reason for each that is left out.
-
-    Parameters
-    ----------
-    levels
-        Some of `LEVELS`; none chooses all that are installed, but toxicity.
-    sentiment
-        Registered engine of the sentiment level.
-
-    Raises
-    ------
-    OptionError, UnknownNameError
-        When a level or the engine is unknown.
-    MissingExtraError
-        When a level was asked for whose libraries are not installed.
-    """
-    lacking: dict[str, str] = {}
-    for level, (extra, modules) in _NEEDS.items():
-        if not all(find_spec(name) for name in modules):
-            needed = " and ".join(modules)
-            lacking[level] = f'needs {needed}: pip install "portrayal[{extra}]"'
-    try:
-        sentiment_settings(sentiment)
-    except MissingExtraError as error:  # engines have needs of their own, and say them
-        lacking[SENTIMENT] = str(error)
-    # A level that was asked for is never left out in silence; a default one may be.
-    for level in levels:
-        if check_choice("levels", level, LEVELS) in lacking:
-            raise MissingExtraError(f"the {level} level needs more: {lacking[level]}")
-    left_out = lacking | {
-        TOXICITY: "on request (--levels toxicity): its classifier takes some 400 MB"
-    }
-    if levels:
-        left_out = {level: "not asked for" for level in LEVELS if level not in levels}
-    return tuple(level for level in LEVELS if level not in left_out), left_out
-
-
 AUTO, FIRST_NAMES = "auto", "first-names"
 NAMED_PEOPLE = (AUTO, FIRST_NAMES, "lists")
 BY_FIRST_NAMES = "by race shares of the bearers of their first names"
@@ -249,8 +209,36 @@ class NewsOptions(Options):
         return values
 
     def chosen(self) -> tuple[tuple[str, ...], dict[str, str]]:
-        """Return the levels to measure, and the reason for each that is left out."""
-        return chosen_levels(self.levels, self.sentiment)
+        """Return the levels to measure, and the reason for each that is left out.
+
+        Where none are named, these are all that are installed, but toxicity.
+
+        Raises
+        ------
+        OptionError, UnknownNameError
+            When a level or the engine is unknown.
+        MissingExtraError
+            When a level was asked for whose libraries are not installed.
+        """
+        lacking: dict[str, str] = {}
+        for level, (extra, modules) in _NEEDS.items():
+            if not all(find_spec(name) for name in modules):
+                needed = " and ".join(modules)
+                lacking[level] = f'needs {needed}: pip install "portrayal[{extra}]"'
+        try:
+            sentiment_settings(self.sentiment)
+        except MissingExtraError as error:  # engines have needs of their own, and say them
+            lacking[SENTIMENT] = str(error)
+        # A level that was asked for is never left out in silence; a default one may be.
+        for level in self.levels:
+            if check_choice("levels", level, LEVELS) in lacking:
+                raise MissingExtraError(f"the {level} level needs more: {lacking[level]}")
+        left_out = lacking | {
+            TOXICITY: "on request (--levels toxicity): its classifier takes some 400 MB"
+        }
+        if self.levels:
+            left_out = {level: "not asked for" for level in LEVELS if level not in self.levels}
+        return tuple(level for level in LEVELS if level not in left_out), left_out
 
     def group_words(self) -> dict[str, Any]:
         """Return the settings of `group_words.v1`."""

@@ -407,22 +407,14 @@ class Stories:
         """
         local = () if options.locale is None else load_locale(options.locale).baselines
         # Each once, the one that was asked for first.
-        baseline_names = dict.fromkeys(
-            (options.baseline, *self.baselines, *names.baselines, *local)
-        )
-        baselines = [self.baseline(name, names) for name in baseline_names]
-        return [
-            compared_baseline
-            for compared_baseline in baselines
-            if compared_baseline.race or compared_baseline.gender
-        ]
+        in_order = dict.fromkeys((options.baseline, *self.baselines, *names.baselines, *local))
+        baselines = (self.baseline(name, names) for name in in_order)
+        return [shares for shares in baselines if shares.race or shares.gender]
 
     def baseline(self, baseline_name: str, names: Naming) -> Baseline:
         """Return the comparison shares: the study's own, those of the names' factor, or shipped."""
-        study_baseline, shares = (
-            self.baselines.get(baseline_name),
-            names.baselines.get(baseline_name),
-        )
+        study_baseline = self.baselines.get(baseline_name)
+        shares = names.baselines.get(baseline_name)
         if study_baseline is None and shares is None:
             return baseline(baseline_name)
         # A factor gives shares of its groups alone, the study those of genders and pairs.
