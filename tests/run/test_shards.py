@@ -213,7 +213,7 @@ import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 import shard_work
-from portrayal.run import run_shards
+from portrayal.run.shards import run_shards
 
 if __name__ == "__main__":
     pairs = [(Path(p), Path(p).with_suffix(".out")) for p in sys.argv[3:]]

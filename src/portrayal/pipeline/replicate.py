@@ -33,7 +33,6 @@ import portrayal.registry as registry
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError, OptionError
 from portrayal.pipeline.audit import audit
-from portrayal.pipeline.config import AuditConfig
 from portrayal.records import Estimate
 from portrayal.reference import published
 from portrayal.run import Run, flatten_estimates
@@ -283,9 +282,7 @@ def _audited(
     options: Mapping[str, Any],
     say: Say | None,
 ) -> Run:
-    record = registry.get("studies", study)
-    config = AuditConfig.of(dict(options), record.options, record.name)
-    return audit(study=study, texts=texts, reference=reference, out=out, config=config, say=say)
+    return audit(texts, study=study, reference=reference, out=out, say=say, **options)
 
 
 @dataclass
