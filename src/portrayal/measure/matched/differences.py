@@ -80,7 +80,7 @@ NO_VALUE = (
 """Why there is no value: within pairs, and apart."""
 MOST_COUNTED = 1_000
 """Sets up to which answers that say yes are compared as counts."""
-_NO_NAMES = 1e-12
+_NO_NAMES, _ROUNDED = 1e-12, 1e-9
 EQUAL = 0.9
 """Level of the interval whose ends a test of equivalence at .05 reads (two one-sided tests)."""
 
@@ -336,9 +336,26 @@ def source_sums(
     return GroupSums.of(units, sets.sources, groups, cluster=sets.cluster)
 
 
-def means_of(sums: GroupSums, scope: Scope) -> Inference:
-    """Infer the mean of differences within sets, or the difference of two means."""
-    return sums.means(scope) if sums.lower is None else sums.differences(scope)
+def means_of(sums: GroupSums, scope: Scope, shares: BoolArray | None = None) -> Inference:
+    """Infer the mean of differences within sets, or the difference of two means.
+
+    Of `shares`, (k,), nothing varies where every answer of one group says yes and none of the
+    other, so that no standard error is known. Sides of as many units as there are clusters are
+    compared as counts there.
+    """
+    apart = sums.lower is not None
+    means = sums.differences(scope) if apart else sums.means(scope)
+    all_or_none = np.isnan(means.p) & (np.abs(np.abs(means.value) - 1.0) < _ROUNDED)
+    where = np.flatnonzero(all_or_none & shares) if shares is not None else ()
+    if not len(where):
+        return means
+    n = np.floor(means.n_clusters[where] / (2.0 if apart else 1.0))[np.newaxis]
+    sign = means.value[where]
+    counts = np.where(sign > 0, n, 0.0), np.where(sign < 0, n, 0.0)
+    low, high, p = (x.copy() for x in (means.low, means.high, means.p))
+    low[where], high[where], p[where] = count_differences(counts, (n, n), scope.level)
+    reason = np.where(np.isnan(p), means.reason, "")
+    return replace(means, low=low, high=high, p=p, reason=reason)
 
 
 def scores_against_none(sums: PromptSums | GroupSums) -> FloatArray:
@@ -397,8 +414,12 @@ class Within:
         """
         difference, n_answers = unit_scores(sets, value, columns), scatter[-1]
         sums = source_sums(sets, rows, difference, columns)
+        shares = [
+            bool((np.isnan(value[k]) | np.isin(value[k], (0.0, 1.0))).all()) for k, *_ in columns
+        ]
+        means = means_of(sums, scope, np.array(shares))
         if sets.apart:  # other texts of the same groups are drawn, not other answers
-            return cls(columns, difference, sums, means_of(sums, scope))
+            return cls(columns, difference, sums, means)
         noise, free = np.full((2, *difference.shape), np.nan)
         for i, (k, _, first) in enumerate(columns):
             squares, df, d = scatter[0][k], scatter[1][k], difference[:, i]
@@ -417,7 +438,7 @@ class Within:
                 of_counts = count_differences(counts, sizes, scope.level)
                 for of_means, bound in zip(fixed, of_counts, strict=True):
                     of_means[i] = bound[0]
-        return cls(columns, difference, sums, replace(means_of(sums, scope), fixed=fixed))
+        return cls(columns, difference, sums, replace(means, fixed=fixed))
 
     @property
     def form(self) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain, pairwise
 from sys import intern
 from typing import Any
@@ -21,7 +21,7 @@ from portrayal.annotate.exchange import exchange_of, group_words
 from portrayal.annotate.names import Spans, hidden
 from portrayal.annotate.scores import TEXT_SCORES
 from portrayal.annotate.word_match import TOKEN, fold
-from portrayal.measure.clustered import Inference, estimates_of
+from portrayal.measure.clustered import estimates_of
 from portrayal.measure.matched.differences import (
     FIRST,
     N_FIRST,
@@ -40,7 +40,7 @@ from portrayal.records import ALL, FEW_PROMPTS, THESE, UNITS, Estimate
 from portrayal.registry import Component
 from portrayal.run.directory import Run
 from portrayal.run.stages import Stage
-from portrayal.stats import count_differences, divide
+from portrayal.stats import divide
 from portrayal.types import IntArray
 
 MOST_SETS = 5_000
@@ -60,8 +60,6 @@ NAME = "[name]"
 _MARK = "ꙮ"
 """A letter that no text has, in place of a hidden name."""
 _OPENINGS = (3, 4, 5)  # words of an opening
-
-_ROUNDED = 1e-9
 
 Halves = dict[int, list[frozenset[str]]]
 """The words and phrases of each answer, by half."""
@@ -400,7 +398,7 @@ def _tested(
     scatter = squares, np.broadcast_to(df, squares.shape), n_read
     within = Within.of(sets, np.array(numbers), share, columns, scatter, scope)
     exchanged, sums = within.fields(scope, "words", model), within.sums
-    means = _of_all_or_none(within.means, sets.apart, scope.level)
+    means = within.means
     is_pair = not sets.apart and n_read.max(initial=0.0) <= 1.0
 
     def fields_of(i: int) -> dict[str, Any]:
@@ -429,25 +427,6 @@ def _tested(
         # Where the same requests propose and test, what is theirs alone would be tested twice, so
         # that nothing is known of others.
         yield e if side is None else e.of_population(THESE, scope.level)
-
-
-def _of_all_or_none(means: Inference, apart: bool, level: float) -> Inference:
-    """Infer words that every answer of one group has and none of the other, by their counts.
-
-    Nothing varies there, so that no standard error is known; sides of as many units as there are
-    clusters are compared instead.
-    """
-    where = np.flatnonzero(np.isnan(means.p) & (np.abs(np.abs(means.value) - 1.0) < _ROUNDED))
-    if not len(where):
-        return means
-    n = np.floor(means.n_clusters[where] / (2.0 if apart else 1.0))[np.newaxis]
-    sign = means.value[where]
-    counts = np.where(sign > 0, n, 0.0), np.where(sign < 0, n, 0.0)
-    bounds = count_differences(counts, (n, n), level)
-    low, high, p = (x.copy() for x in (means.low, means.high, means.p))
-    low[where], high[where], p[where] = bounds
-    reason = np.where(np.isnan(p), means.reason, "")
-    return replace(means, low=low, high=high, p=p, reason=reason)
 
 
 def sentence(e: Estimate) -> str:
