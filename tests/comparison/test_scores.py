@@ -230,3 +230,31 @@ def test_logs_of_known_tools_are_paired_by_their_samples(tmp_path):
     (row,) = found.rows
     assert (row.yes_a, row.yes_b, row.n_samples, row.paired) == (20, 31, 40, True)
     assert row.change == pytest.approx(11 / 40)
+
+
+def test_of_a_folder_the_files_with_the_score_are_read(tmp_path, caplog):
+    caplog.set_level("INFO", "portrayal")
+    for task, metric in (("arc", "acc"), ("mmlu", "acc"), ("triviaqa", "exact_match")):
+        rows = [
+            {
+                "doc_id": i,
+                "doc": {"question": f"{task} {i}", task: i},
+                "arguments": [[f"{task} {i}", " a"]],
+                "resps": [["a"]],
+                metric: i % 2,
+            }
+            for i in range(30)
+        ]
+        text = "\n".join(map(json.dumps, rows))
+        (tmp_path / f"samples_{task}.jsonl").write_text(text, encoding="utf-8")
+    (row,) = portrayal.compare(tmp_path, tmp_path, score="acc").rows
+    # Samples of two tasks, though both number theirs from 0
+    assert (row.n_samples, row.yes_a) == (60, 30)
+    assert "samples_triviaqa.jsonl: left out, as it has no column acc" in caplog.text
+    words = (
+        r"no file has f1 \(.*samples_arc.jsonl: no column f1; .*samples_mmlu.jsonl: no column f1;"
+    )
+    with pytest.raises(DataError, match=words):
+        portrayal.compare(tmp_path, tmp_path, score="f1")
+    with pytest.raises(DataError, match="Name one, or a --score"):
+        portrayal.audit(tmp_path)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import portrayal.registry as registry
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError, OptionError
 from portrayal.recognise import recognise
@@ -279,3 +280,21 @@ def test_files_of_any_size_are_read_row_by_row(rng: random.Random, tmp_path: Pat
     other = recognise(source, columns={"source": "prompt"})
     assert "source" in other.columns
     assert design.texts.digest not in (source.digest, other.texts.digest)
+
+
+def test_a_study_that_asked_other_words_is_not_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded = []
+    get = registry.get
+    monkeypatch.setattr(registry, "get", lambda *names: loaded.append(names[1]) or get(*names))
+    rows = [
+        {"prompt": f"Zeige Hund {i} im Garten.", "answer": f"Hund {i} lief {i * 7} Meter weit."}
+        for i in range(20)
+    ]
+    assert table(*rows).comparison == "people"
+    assert not {"agency", "laissez-faire", "news"}.intersection(loaded)
+    prompts = get("studies", "laissez-faire").prompts()
+    asked = [
+        {"prompt": p.text, "answer": f"Ann {i} went over the hill to see her friend."}
+        for i, p in enumerate(prompts)
+    ]
+    assert table(*asked).study == "laissez-faire"

@@ -6,11 +6,10 @@ A scorer that is given a text and its exchanged twin shows how far it reacts to 
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 from portrayal.annotate.word_match import any_of
-from portrayal.collect.fields import MOST_VALUES
 from portrayal.reference import factors, load_factor
 from portrayal.reference.factors import ColumnSource, WordSource, spelling_key
 from portrayal.reference.groups import FEMININE, MASCULINE
@@ -164,24 +163,6 @@ def group_words(values: Sequence[str], locale: str) -> tuple[str, dict[str, list
                 **dict.fromkeys(bare, blank),
             }
     return "", {}
-
-
-def names_groups(values: Collection[str]) -> bool:
-    """Whether the values of a column name two groups or more of a factor that ships, and no others.
-
-    >>> names_groups(["she/her", "he/him"]), names_groups(["Black", "White", "none"])
-    (True, True)
-    >>> names_groups(["F", "M", "B"]), names_groups(["female"])
-    (False, False)
-    """
-    telling = [value for value in values if value.strip().lower() not in NOTHING]
-    if len(telling) > MOST_VALUES:
-        return False
-    for factor in map(load_factor, factors()):
-        groups = {factor.find(value) for value in telling}
-        if len(groups) > 1 and None not in groups:
-            return True
-    return False
 
 
 def gender_sides(values: Sequence[str]) -> dict[int, int]:

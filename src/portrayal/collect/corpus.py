@@ -13,7 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from portrayal.collect.fields import TextFields, map_columns, parse_columns
-from portrayal.collect.sources import Row, TextSource, encoding_of, open_source
+from portrayal.collect.logs import Row
+from portrayal.collect.sources import TextSource, encoding_of, open_source
 from portrayal.collect.tables import in_row, label, story
 from portrayal.collect.texts import TextReader
 from portrayal.errors import DataError, OptionError

@@ -58,8 +58,8 @@ class TextFields:
     kept
         Columns that are kept with each text as they stand, such as labels of what it says; texts
         of one prompt may differ in them.
-    by_values
-        Whether a further column with such values, at most `MOST_VALUES`, is a stratum as well.
+    is_stratum
+        Whether a further column of this name and these values, at most `MOST_VALUES`, is a stratum.
     """
 
     strata: tuple[str, ...]
@@ -73,7 +73,7 @@ class TextFields:
     of_prompts: tuple[str, ...] = ()
     own_ids: bool = True
     kept: tuple[str, ...] = ()
-    by_values: Callable[[Collection[str]], bool] | None = None
+    is_stratum: Callable[[str, Collection[str]], bool] | None = None
 
     @property
     def known(self) -> tuple[str, ...]:

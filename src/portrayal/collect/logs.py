@@ -7,7 +7,7 @@ recognised by the fields of the first item, as each tool's documentation describ
 
 import json
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -106,6 +106,33 @@ def table_of(
     if form is not None and not columns:
         raise DataError(f"{name}: read as {form.name}, and there is no answer in it.")
     return tuple(columns), lambda: table(rows())
+
+
+def files_lacking(
+    columns: Mapping[str, Sequence[str]], needed: Sequence[str], folder: str
+) -> list[str]:
+    """Return the files of a folder that lack a needed column, each of which is logged.
+
+    Parameters
+    ----------
+    columns
+        File → its columns.
+    needed, folder
+        Names of the columns, and how messages speak of the folder.
+
+    Raises
+    ------
+    DataError
+        When all of them lack one; says which of each.
+    """
+    absent = {file: [n for n in needed if n not in inside] for file, inside in columns.items()}
+    lacks = {file: f"no column {', '.join(names)}" for file, names in absent.items() if names}
+    if len(lacks) == len(columns):
+        of_each = "; ".join(f"{file}: {reason}" for file, reason in lacks.items())
+        raise DataError(f"{folder}: no file has {', '.join(needed)} ({of_each}).")
+    for file, reason in lacks.items():
+        log.info("%s: left out, as it has %s", file, reason)
+    return [*lacks]
 
 
 def _shaped(form: Form, items: Iterator[Row], name: str) -> Iterator[Row]:

@@ -19,7 +19,7 @@ import weakref
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
@@ -28,11 +28,9 @@ from pathlib import Path
 from typing import Any
 
 from portrayal.collect.fields import find_columns, is_called
-from portrayal.collect.logs import items_of, log, table_of
+from portrayal.collect.logs import Row, files_lacking, items_of, log, table_of
 from portrayal.errors import DataError, OptionError, PortrayalError
 from portrayal.types import Tabular
-
-Row = Mapping[str, Any]
 
 _FORMATS = (
     ".csv, .tsv, .txt, .jsonl, .ndjson, .json, .parquet, .xlsx, .xls, .ods, .eval (also .gz), "
@@ -73,7 +71,7 @@ class TextSource:
         return find_columns(fields, self.columns, file=self.name, **options)
 
 
-def open_source(texts: "Tabular | TextSource") -> TextSource:
+def open_source(texts: "Tabular | TextSource", needed: Sequence[str] = ()) -> TextSource:
     """Return `texts` as a source.
 
     Parameters
@@ -83,6 +81,8 @@ def open_source(texts: "Tabular | TextSource") -> TextSource:
         of a folder of such files with the same columns, a log of a known tool
         (`portrayal.collect.logs`), a DataFrame or anything else that speaks the Arrow stream
         protocol, or an iterable of mappings.
+    needed
+        Columns that files of a folder must have, else they are left out; they may differ in others.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def open_source(texts: "Tabular | TextSource") -> TextSource:
     if isinstance(texts, TextSource):  # already opened, such as by `recognise`
         return texts
     if isinstance(texts, (str, Path)):
-        return _of_path(Path(texts))
+        return _of_path(Path(texts), needed)
     if hasattr(texts, "__arrow_c_stream__"):
         return _table(texts)
     if isinstance(texts, Iterable):
@@ -109,14 +109,14 @@ def open_source(texts: "Tabular | TextSource") -> TextSource:
     )
 
 
-def _of_path(path: Path) -> TextSource:
+def _of_path(path: Path, needed: Sequence[str]) -> TextSource:
     # A pipe can be read once; the copy as often as is needed
     if path.is_fifo():
         with path.open("rb") as pipe:
             return _copied(pipe, path.name, path)
     if path.suffix.casefold() == ".zip" and path.is_file():
         return _unzipped(path)
-    return _folder(path) if path.is_dir() else _file(path)
+    return _folder(path, needed) if path.is_dir() else _file(path)
 
 
 def _copied(stream: Any, name: str, path: Path) -> TextSource:
@@ -226,7 +226,7 @@ def _moment(path: Path) -> tuple[int, int, int] | None:
     return status.st_ino, status.st_size, status.st_mtime_ns
 
 
-def _folder(path: Path) -> TextSource:
+def _folder(path: Path, needed: Sequence[str]) -> TextSource:
     kinds = tuple(sorted(_KINDS - {".txt"}))
     are_logs = any(path.rglob(f"*{LOG}"))
     files = path.rglob("*") if are_logs else path.iterdir()
@@ -234,12 +234,14 @@ def _folder(path: Path) -> TextSource:
     if not names:
         raise DataError(f"{path}: the folder holds no file of texts; expected {_FORMATS}.")
     sources = [_file(name) for name in (_newest(names) if are_logs else names)]
+    lacking = files_lacking({s.name: s.columns for s in sources}, needed, str(path))
+    sources = [source for source in sources if source.name not in lacking]
     for source in sources[1:]:
         # Else one file's answers could be read from a column that the others do not have
-        if set(source.columns) != set(sources[0].columns) and not are_logs:
+        if set(source.columns) != set(sources[0].columns) and not (are_logs or needed):
             raise DataError(
                 f"{source.name}: its columns ({', '.join(source.columns)}) differ from those of "
-                f"{sources[0].name} ({', '.join(sources[0].columns)})."
+                f"{sources[0].name} ({', '.join(sources[0].columns)}). Name one, or a --score."
             )
     columns = dict.fromkeys(name for source in sources for name in source.columns)
     digest = hashlib.blake2b("".join(s.digest for s in sources).encode(), digest_size=16)

@@ -13,9 +13,10 @@ import numpy as np
 import pyarrow as pa
 
 from portrayal.collect.fields import LABELS, MOST_VALUES, TextFields, map_columns, renamed_in
+from portrayal.collect.logs import Row
 from portrayal.collect.outcomes import outcome_of
 from portrayal.collect.reasoning import without_reasoning
-from portrayal.collect.sources import Row, TextSource, open_source
+from portrayal.collect.sources import TextSource, open_source
 from portrayal.collect.tables import BLANK, UNNAMED, in_row, label, story
 from portrayal.errors import DataError, RunError
 from portrayal.records import ALL, OUTCOMES, Prompt
@@ -84,7 +85,7 @@ def import_texts(
     """
     source = open_source(texts)
     mapping = map_columns(fields, source.columns, columns=columns, preset=preset, file=source.name)
-    if fields.by_values is not None:
+    if fields.is_stratum is not None:
         free = {*source.columns} - {*mapping.values()} - {*fields.known}
         values: dict[str, set[str]] = {name: set() for name in source.columns if name in free}
         # The first rows tell what a column holds: a pass over all of them would be a second reading
@@ -95,7 +96,7 @@ def import_texts(
                     values[name].add(cell.strip())
                 if len(values[name]) > MOST_VALUES:  # words, not a stratum
                     del values[name]
-        further = [name for name, cells in values.items() if fields.by_values(cells)]
+        further = [name for name, cells in values.items() if fields.is_stratum(name, cells)]
         fields = fields.with_strata(*further)
         mapping |= {name: name for name in further}
     prompt_ids = [prompt.prompt_id for prompt in prompts] + [*fields.variants]

@@ -121,7 +121,7 @@ def _read(
     texts: Tabular, score: Sequence[str], pair_by: str | None, cluster: str | None
 ) -> _Scores:
     """Read the columns of a file that a comparison needs, in one pass."""
-    source = open_source(texts)
+    source = open_source(texts, score)
     for column in (*score, pair_by, cluster):
         if column is not None and column not in source.columns:
             option = (

@@ -231,7 +231,7 @@ def _recognised(
         source = asked_source(texts)
         named = {name: name for name in ("text", "prompt", "model")} | named
     else:
-        source = open_source(texts)
+        source = open_source(texts, score)
     design = recognise(source, by=by, columns=named, scores=score, asked=asked)
     if design.question:
         raise OptionError(design.question)

@@ -4,6 +4,8 @@ A *design* is a comparison and the rows that it takes: the texts of a file, clea
 columns that a study reads, and what each column was taken for, in sentences.
 """
 
+from portrayal.recognise.columns import InputColumn, crossing
 from portrayal.recognise.designs import Design, recognise
+from portrayal.recognise.roles import is_group_column
 
-__all__ = ["Design", "recognise"]
+__all__ = ["Design", "InputColumn", "crossing", "is_group_column", "recognise"]

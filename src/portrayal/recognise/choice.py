@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import Any, Literal
 
 import portrayal.registry as registry
@@ -518,7 +519,19 @@ def _study_of(prompts: Sequence[str]) -> str:
     """The registered study to whose prompts most texts answer; "" where there is none."""
     distinct = {*map(plain_prompt, prompts)}
     for name in registry.names("studies"):
+        file = Path(registry.folder("studies", name) or "", "prompts.toml")
+        # Loading a study takes long, and one whose file lacks the words of requests asked others
+        if file.is_file() and not _has_words(file, sorted(distinct)[:NAMED_BY]):
+            continue
         texts = {plain_prompt(prompt.text) for prompt in registry.get("studies", name).prompts()}
         if len(distinct & texts) > 0.5 * len(distinct):
             return name
     return ""
+
+
+def _has_words(file: Path, prompts: Sequence[str]) -> bool:
+    """Whether a file has most words of a third of the prompts."""
+    words = {*WORD.findall(plain_prompt(file.read_text(encoding="utf-8")))}
+    words_of = [WORD.findall(prompt) for prompt in prompts]
+    covered = [sum(w in words for w in inside) >= 0.8 * len(inside) for inside in words_of]
+    return sum(covered) > HALF * len(covered)

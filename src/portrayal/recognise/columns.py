@@ -13,7 +13,8 @@ from typing import Any
 
 from portrayal.annotate.exchange import NOTHING
 from portrayal.collect.fields import MOST_VALUES
-from portrayal.collect.sources import Row, TextSource
+from portrayal.collect.logs import Row
+from portrayal.collect.sources import TextSource
 from portrayal.collect.tables import has_decimal_commas, label, missing, number_of
 from portrayal.errors import DataError
 from portrayal.reference import factors, load_factor, name_table

@@ -227,7 +227,7 @@ def _assign(roles: ColumnRoles, column: InputColumn) -> None:
         roles.ignored[column.name] = "one value"
     elif column.called("name") and not column.is_group and column.names > 0.5:
         roles.name = roles.name or column
-    elif _is_group(column):
+    elif is_group_column(column):
         if column.called("outcome") or column.has_unknown or _is_extract(column, roles.text):
             roles.results.append(column)
         # Ages and other amounts are no groups; 0 and 1 may be
@@ -247,7 +247,12 @@ def _is_model(column: InputColumn) -> bool:
     return few and (by_name or (column.models > 0.6 and not column.called("id")))
 
 
-def _is_group(column: InputColumn) -> bool:
+def is_group_column(column: InputColumn) -> bool:
+    """Return whether a column says of whom texts are, by its values or its name.
+
+    >>> is_group_column(InputColumn("wording", ("she/her", "he/him")))
+    True
+    """
     if len(column.counts) > MOST_VALUES or column.length >= LONG or column.called("counter"):
         return False
     by_name = column.called("group") and not column.called("id")

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import chain
 
-from portrayal.collect.sources import Row, TextSource
+from portrayal.collect.logs import Row
+from portrayal.collect.sources import TextSource
 from portrayal.recognise.columns import WORDS, cell
 from portrayal.recognise.templates import Masker
 from portrayal.records import ORIGINAL, REWRITTEN

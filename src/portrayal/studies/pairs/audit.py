@@ -1,14 +1,13 @@
 """The audit of pairs: how files name their pairs, what is scored, and its stages."""
 
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from portrayal.annotate import Annotation
-from portrayal.annotate.exchange import group_words, names_groups
+from portrayal.annotate.exchange import group_words
 from portrayal.annotate.scores import (
     AGENCY,
     SCORERS,
@@ -25,18 +24,13 @@ from portrayal.measure.corrected import MARKS, OUTCOME
 from portrayal.measure.matched import MatchedSets, MatchedTexts, matched_sets
 from portrayal.measure.matched.sets import with_hand_scores
 from portrayal.measure.matched.units import PAIR, SOURCE, units_of
+from portrayal.recognise import InputColumn, crossing, is_group_column
 from portrayal.records import ALL, SYSTEM
 from portrayal.reference.locales import HOME
 from portrayal.run.directory import Run
 from portrayal.run.reading import read_prompts
 from portrayal.studies.study import Options, Study, said_of
 from portrayal.types import Say
-
-GROUPS = (
-    *("gender", "sex", "group", "race", "ethnicity", "persona", "person", "variant", "identity"),
-    *("pronouns", "demographic"),
-)
-"""Usual names of columns that say which person stands in a request."""
 
 FIELDS = TextFields(
     strata=(PAIR, SOURCE, "name"),
@@ -116,7 +110,7 @@ class PairOptions(Options):
         columns = dict.fromkeys(self.group, "--group")
         columns |= dict.fromkeys((column for column in self.by if column != "model"), "--by")
         columns |= {self.source: "--source"} if self.source else {}
-        recognised = fields.with_strata(*GROUPS).asking(columns)
+        recognised = fields.asking(columns)
         kept = recognised.keeping(self.score)
         recognised = replace(
             kept,
@@ -125,7 +119,7 @@ class PairOptions(Options):
         )
         if self.source:  # no other column is one of units
             recognised = replace(recognised, aliases={**recognised.aliases, SOURCE: ()})
-        return recognised if self.group else replace(recognised, by_values=names_groups)
+        return recognised if self.group else replace(recognised, is_stratum=_names_groups)
 
     def missing(self) -> dict[str, str]:
         """Return the default scorer where it cannot be read here, with the reason."""
@@ -181,10 +175,12 @@ def exchange(run: Run, options: PairOptions) -> dict[str, Any]:
     return {**first, "alike": alike} if alike else first
 
 
-def group_column(prompts: Sequence[Mapping[str, str]], strata: Sequence[str] = ()) -> str:
-    """Return the stratum that says which person a text is about: by its name, or its values.
+def _names_groups(name: str, values: Iterable[str]) -> bool:
+    return is_group_column(InputColumn(name, tuple(values)))
 
-    It is one in which the texts of a pair differ, where there is such a one.
+
+def group_column(prompts: Sequence[Mapping[str, str]], strata: Sequence[str] = ()) -> str:
+    """Return the stratum that says which person a text is about: one in which pairs differ.
 
     Parameters
     ----------
@@ -198,43 +194,35 @@ def group_column(prompts: Sequence[Mapping[str, str]], strata: Sequence[str] = (
     OptionError
         When there is none, or several tell the texts of pairs apart in different ways.
     """
-    # The values of each column within each pair.
-    halves: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-    for about in prompts:
-        for name, value in about.items():
-            halves[name][about.get(PAIR, "")].add(value)
-    free = [name for name in halves if name not in (*FIELDS.strata, *strata, SYSTEM)]
-    usual = [name for name in GROUPS if name in free]
-    by_values = [name for name in free if names_groups(set().union(*halves[name].values()))]
-    # A usual name is surer than values that look like people.
-    for candidates in (usual, by_values):
-        # A column that is alike within every pair does not tell its texts apart.
-        telling = [name for name in candidates if any(len(v) > 1 for v in halves[name].values())]
-        # Columns of which either tells what the other does ("woman", "she") are one choice.
-        first = telling[:1]
-        for name in telling[1:]:
-            both = {(about.get(first[0]), about.get(name)) for about in prompts}
-            # Neither column follows from the other, so they are two choices.
-            if max(len({pair[side] for pair in both}) for side in (0, 1)) < len(both):
-                first.append(name)
-        if len(first) > 1:
-            values_of = [sorted(set().union(*halves[name].values())) for name in first]
-            column_values = [
-                f"{n} ({', '.join(v[:4])})" for n, v in zip(first, values_of, strict=True)
-            ]
-            raise OptionError(
-                f"the texts of a pair differ in {' and in '.join(column_values)}. Say which "
-                f"of them is compared: --group {first[0]}."
-            )
-        if first:
-            return first[0]
-    if usual:  # texts of no pair differ in it, which is said where pairs are made
-        return usual[0]
-    raise OptionError(
-        "which person a text is about stands in no column of a usual name "
-        f"({', '.join(GROUPS)}), and in none with values such as woman and man or she/her and "
-        "he/him. Name it with --group COLUMN."
-    )
+    names = dict.fromkeys(name for about in prompts for name in about)
+    columns = [
+        InputColumn(name, tuple(about.get(name, "") for about in prompts))
+        for name in names
+        if name not in (*FIELDS.strata, *strata, SYSTEM)
+    ]
+    groups = [column for column in columns if is_group_column(column)]
+    pairs = [about.get(PAIR) or "all" for about in prompts]
+    telling = [column for column in groups if crossing(pairs, column.cells)[1]]
+    first = telling[:1]
+    for column in telling[1:]:
+        both = len({*zip(first[0].cells, column.cells, strict=True)})
+        # Of columns of which one follows from the other ("woman", "she") either will do
+        if max(len({*first[0].cells}), len({*column.cells})) < both:
+            first.append(column)
+    if len(first) > 1:
+        values = [f"{c.name} ({', '.join(sorted(c.counts)[:4])})" for c in first]
+        raise OptionError(
+            f"the texts of a pair differ in {' and in '.join(values)}. Say which of them is "
+            f"compared: --group {first[0].name}."
+        )
+    # Texts of no pair may differ in it, which is said where pairs are made
+    if not (first := first or groups[:1]):
+        raise OptionError(
+            "which person a text is about stands in no column of a name such as gender, race or "
+            "group, and in none with values such as woman and man or she/her and he/him. Name it "
+            "with --group COLUMN."
+        )
+    return first[0].name
 
 
 def fit(run: Run, options: PairOptions, say: Say) -> None:
@@ -242,8 +230,8 @@ def fit(run: Run, options: PairOptions, say: Say) -> None:
     for name, reason in options.missing().items():
         say(f"left out: {name}: {reason}")
     group = exchange(run, options)["group"]
-    if group not in (*options.group, *GROUPS):
-        say(f"groups: the column {group!r}, by its values; --group COLUMN names another")
+    if not options.group:
+        say(f"groups: the column {group!r}; --group COLUMN names another")
     if options.apart:
         return
     scores, source = run.annotations(TEXT_SCORES.name), options.source or SOURCE
