@@ -319,7 +319,7 @@ class _AuthorsFiles:
             # Reading a stranger's pickle runs its code
             self.left_out.append(
                 f"{path.name}: a pickle, which is never loaded, as that runs its code; in an "
-                f"environment to throw away, write it as CSV (pandas.read_pickle(…).to_csv(…))"
+                f"environment to throw away, read it with pandas and write it as CSV"
             )
             return
         try:
