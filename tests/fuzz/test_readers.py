@@ -47,14 +47,14 @@ def _prompts(path: Path) -> None:
 
 
 def _journal(path: Path) -> None:
-    book = Journal(path, "asked")
+    book = Journal(path, path.parent)
     try:
         rows = [row["text"] for row in book.rows()]
         assert all(each.startswith("Story") for each in rows), "a line that was changed is believed"
         book.append({"key": "new", "text": "Story"})
     finally:
         book.close()
-    again = Journal(path, "asked")
+    again = Journal(path, path.parent)
     assert len(list(again.rows())) == len(rows) + 1
     again.close()
 

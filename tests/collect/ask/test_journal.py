@@ -1,7 +1,6 @@
 """The journal on bad days: torn lines, full disks, folders nobody may write, clocks going back."""
 
 import errno
-import json
 import os
 import subprocess
 from types import MappingProxyType
@@ -38,13 +37,13 @@ def path(tmp_path):
 
 @pytest.mark.parametrize("torn", [b'{"key": "c", "te', b"{}x\n", b"\xff\xfe\n", b"[1]\n"])
 def test_a_torn_last_line_is_cut_off_and_every_whole_line_stays(path, torn):
-    first = Journal(path, "asked")
+    first = Journal(path, path.parent)
     for key in "ab":
         first.append({"key": key, "text": "Ærø \u2028 東京\nline"})
     first.close()
     whole = path.read_bytes()
     path.write_bytes(whole + torn)
-    again = Journal(path, "asked")
+    again = Journal(path, path.parent)
     assert path.read_bytes() == whole
     again.append({"key": "c"})
     assert [row["key"] for row in again.rows()] == ["a", "b", "c"]
@@ -52,7 +51,7 @@ def test_a_torn_last_line_is_cut_off_and_every_whole_line_stays(path, torn):
 
 
 def test_a_line_is_one_write(path, monkeypatch):
-    book = Journal(path, "asked")
+    book = Journal(path, path.parent)
     written = []
     real = os.write
     monkeypatch.setattr(os, "write", lambda file, data: written.append(data) or real(file, data))
@@ -66,7 +65,7 @@ def test_a_line_is_one_write(path, monkeypatch):
 @pytest.mark.fault("a disk that fills up", "one line; what was answered is kept and goes on")
 @pytest.mark.parametrize("half", [False, True])
 def test_a_full_disk_leaves_a_readable_journal_and_says_what_to_do(path, monkeypatch, half):
-    book = Journal(path, "asked")
+    book = Journal(path, path.parent)
     book.append({"key": "a"})
     before = path.read_bytes()
     real = os.write
@@ -114,9 +113,9 @@ def test_a_folder_that_cannot_be_written_is_named(path, monkeypatch):
     def refuse(*_args, **_kwargs):
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(journal, "_write_whole", refuse)
+    monkeypatch.setattr(journal.os, "open", refuse)
     with pytest.raises(RunError, match=r"journal\.jsonl cannot be written \(Permission denied\)"):
-        Journal(path, "asked")
+        Journal(path, path.parent)
 
 
 def test_lines_reach_the_disk_twice_a_second_by_a_clock_that_cannot_go_back(path, monkeypatch):
@@ -124,7 +123,7 @@ def test_lines_reach_the_disk_twice_a_second_by_a_clock_that_cannot_go_back(path
     ticks = [100.0]
     monkeypatch.setattr(journal.time, "monotonic", lambda: ticks[0])
     monkeypatch.setattr(journal.time, "time", lambda: pytest.fail("read the wall clock"))
-    book = Journal(path, "asked")
+    book = Journal(path, path.parent)
     monkeypatch.setattr(journal.os, "fsync", flushed.append)
     for _ in range(10):  # a quarter of a second each, as the runner calls it
         book.append({"key": "a"})
@@ -145,31 +144,12 @@ def test_rows_are_timed_by_the_wall_clock_only_to_tell(run, prompts, rows, monke
     assert len(rows(run)) == 200
 
 
-@pytest.mark.parametrize("first", ["", "{}\n", '{"journal": 9, "segment": 0, "asked": "asked"}\n'])
-def test_a_foreign_file_is_left_alone(path, first):
-    path.write_text(first)
-    with pytest.raises(RunError, match=r"[Gg]ive another --out"):
-        Journal(path, "asked")
-    assert path.read_text() == first
-
-
-def test_a_journal_of_other_prompts_is_refused(path):
-    Journal(path, "asked").close()
-    with pytest.raises(RunError, match="other prompts"):
-        Journal(path, "something else")
-
-
-def test_a_new_segment_keeps_the_rows_it_is_given(path):
-    book = Journal(path, "asked")
-    for key in "abc":
-        book.append({"key": key})
-    book.restart([{"key": "b"}], 1)
-    book.append({"key": "d"})
+def test_lines_of_another_version_are_passed_over(path):
+    path.write_bytes(journal._line({"journal": 2, "segment": 3, "asked": "asked"}))
+    book = Journal(path, path.parent)
+    book.append({"key": "a"})
+    assert ([row["key"] for row in book.rows()], book.n_damaged) == (["a"], 0)
     book.close()
-    again = Journal(path, "asked")
-    assert (again.segment, [row["key"] for row in again.rows()]) == (1, ["b", "d"])
-    again.close()
-    assert json.loads(path.read_text().splitlines()[0])["segment"] == 1
 
 
 def test_a_disk_that_fills_up_during_a_fold_loses_nothing(run, prompts, rows, monkeypatch):
@@ -202,7 +182,7 @@ def test_a_really_full_disk(tmp_path, prompts):
         run = Run(small / "run")
         with run.lock(), pytest.raises(RunError, match="disk is full"):
             collect_texts(run, prompts, Counting(), 200)
-        kept = Journal(run.path / "journal.jsonl", run.texts.note()["fingerprint"])
+        kept = Journal(run.path / "journal.jsonl", run.texts.folder)
         assert len(list(kept.rows())) > 100
         kept.close()
     finally:

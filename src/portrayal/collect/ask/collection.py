@@ -14,16 +14,7 @@ from typing import Any, Literal, Self
 
 import pyarrow.parquet as pq
 
-from portrayal.collect.ask.journal import (
-    DAMAGED,
-    JOURNAL,
-    Journal,
-    disk_told,
-    fold,
-    last_part,
-    settle,
-    write_failed,
-)
+from portrayal.collect.ask.journal import DAMAGED, JOURNAL, Journal, disk_told
 from portrayal.collect.ask.provider import Answer, Provider, RejectedError, Usage
 from portrayal.collect.outcomes import outcome_of
 from portrayal.collect.texts import SHARD_ROWS, prompt_table
@@ -290,10 +281,8 @@ class Collection:
                 # Noted before the first answer, so that a killed run still says what it asked
                 run.texts.begin(self._mark, keep=True)
             write_parquet(prompt_table(prompts), run.prompts_path)
-            newest = last_part(run.texts.folder)
-            self.journal = Journal(run.path / JOURNAL, self._mark, newest)
+            self.journal = Journal(run.path / JOURNAL, run.texts.folder)
             self.report.damaged = self.journal.n_damaged
-            settle(self.journal, run.texts.folder)
             self._in_texts = self._read()
             self._write_note(0)
 
@@ -366,7 +355,7 @@ class Collection:
         return brief if brief in reasons or len(reasons) < _REASONS else "other reasons"
 
     def _fold(self) -> None:
-        self._in_texts.update(fold(self.journal, self.run.texts.folder))
+        self._in_texts.update(self.journal.fold())
         self._unfolded = 0
 
     def close(self) -> None:
@@ -374,7 +363,7 @@ class Collection:
         try:
             with disk_told(self.run.texts.folder):
                 self._fold()
-                self._write_note(write_failed(self.journal, self.run.texts.folder))
+                self._write_note(self.journal.write_failed())
         finally:
             self.journal.close()
 
@@ -392,7 +381,7 @@ class Collection:
             if row["outcome"] != "failed":
                 self._unfolded += 1
                 self._count(row)
-        for spent in self.journal.malformed():
+        for spent in self.journal.rows("malformed"):
             if spent["model"] == self.model:
                 self.report.malformed.update(spent["malformed"])
                 self.report.usage += Usage.of(spent)

@@ -1,8 +1,8 @@
 """The journal: one line for each finished request, appended before it counts as finished.
 
-Its first line names the segment that it holds; folding turns a segment into a part of the texts. A
-line is written by one call, so a killed process leaves at most a torn last line, which opening cuts
-off. Lines survive a killed process at once and a power cut within half a second.
+Folding turns its lines into a part of the texts. A line is written by one call, so a killed process
+leaves at most a torn last line, which opening cuts off. Lines survive a killed process at once and
+a power cut within half a second.
 
 Each line is a JSON object whose last field, `crc`, is the CRC-32 of the bytes before it in eight
 hexadecimal digits: ``{"key":"…",…,"crc":"cbf43926"}``. A line that does not match was damaged on
@@ -31,79 +31,56 @@ from portrayal.run.files import read_parquet, replacing, write_parquet
 JOURNAL = "journal.jsonl"
 DAMAGED = "journal.damaged"
 SYNC_SECONDS = 0.35  # asked for every 0.2 s, so a flush at least twice a second
-_VERSION = 2
 _SUM = re.compile(rb',"crc":"([0-9a-f]{8})"\}')
 _BRACE = re.compile(rb'\{"')
 _APPEND = os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0)
 
 
 class Journal:
-    """The open journal of a run.
+    """The open journal of a run: the answers that no part of its texts holds yet.
 
     Parameters
     ----------
-    path, asked
-        As the attributes.
-    last_part
-        Number of the last part of the texts, 0 where there is none: where to go on when the first
-        line is damaged.
+    path, folder
+        Its file, and the folder of the parts that its rows become.
 
     Attributes
     ----------
-    path
-        Its file.
-    asked
-        Fingerprint of what the run asks; a journal of another one is refused.
-    segment
-        Number of the part that its lines will become.
     n_damaged
         Damaged lines that opening it has set aside.
     """
 
-    def __init__(self, path: Path, mark: str, last_part: int = 0) -> None:
-        self.path, self.asked = path, mark
-        self.segment = self.n_damaged = 0
-        self._file = -1
+    def __init__(self, path: Path, folder: Path) -> None:
+        self.path, self.folder = path, folder
         self._lock = threading.Lock()
-        self._synced_at = time.monotonic()
-        self._unsynced = False
+        self._synced_at, self._unsynced = time.monotonic(), False
         with disk_told(path):
-            self._open(last_part)
+            content = path.read_bytes() if path.exists() else b""
+            lines, damaged = _whole_lines(content)
+            self.n_damaged = len(damaged)
+            if damaged:
+                aside = path.with_name(DAMAGED)
+                lines_before = aside.read_bytes().split(b"\n") if aside.exists() else []
+                with aside.open("ab") as out:  # none twice, should this be cut short
+                    out.writelines(line + b"\n" for line in damaged if line not in lines_before)
+                    out.flush()
+                    os.fsync(out.fileno())
+            # Without a torn last line, which nobody counted as written
+            if content != b"".join(lines):
+                _write_whole(path, lines)
+            self._file = os.open(path, _APPEND | os.O_CREAT, 0o666)
+            self._settle()
 
-    def _open(self, last_part: int) -> None:
-        """Open it, with its damaged lines set aside and a last line that was cut off dropped."""
-        if not self.path.exists():
-            _write_whole(self.path, [_header(0, self.asked)])
-        content = self.path.read_bytes()
-        lines, damaged = _whole_lines(content)
-        if not lines:
-            raise RunError(
-                f"{self.path} is not a journal of this version: its first line does not say so. "
-                "Move it away, or give another --out."
-            )
-        self.segment = last_part
-        if b'"journal":' in lines[0][:20]:
-            header = json.loads(lines.pop(0))
-            if header["journal"] != _VERSION or header["asked"] != self.asked:
-                raise RunError(
-                    f"{self.path} holds answers to other prompts or of another version. "
-                    "Give another --out to keep both."
-                )
-            self.segment = header["segment"]
-        if damaged:
-            aside = self.path.with_name(DAMAGED)
-            lines_before = aside.read_bytes().split(b"\n") if aside.exists() else []
-            with aside.open("ab") as out:  # none twice, should this be cut short
-                out.writelines(line + b"\n" for line in damaged if line not in lines_before)
-                out.flush()
-                os.fsync(out.fileno())
-        lines = [_header(self.segment, self.asked), *lines]
-        self.n_damaged = len(damaged)
-        if not content.startswith(b"".join(lines)):
-            _write_whole(self.path, lines)
-        self._file = os.open(self.path, _APPEND)
-        # Without a torn last line, which nobody counted as written
-        os.ftruncate(self._file, sum(map(len, lines)))
+    def _settle(self) -> None:
+        """Take back the part of failed rows, and finish a fold that was cut short."""
+        for old in self.folder.glob(f"{FAILED}*.parquet"):
+            old.unlink()
+        # A fold writes a part before the journal lets its rows go: those of the last may be in both
+        last = self._next_part() - 1
+        if last >= 0 and any(self.rows()):
+            folded = {*read_parquet(self._part(last), columns=["text_id"])["text_id"].to_pylist()}
+            if any(row["key"] in folded for row in self.rows()):
+                self._restart([row for row in self.rows() if row["key"] not in folded])
 
     def append(self, row: Mapping[str, Any]) -> None:
         """Append one row; when this returns, a killed process does not lose it.
@@ -134,7 +111,7 @@ class Journal:
         with self._lock:
             if self._file < 0:
                 return
-            handle = os.dup(self._file)  # a flush may outlast this file or this segment
+            handle = os.dup(self._file)  # a flush may outlast this file
         self._unsynced, self._synced_at = False, time.monotonic()
         try:
             with disk_told(self.path):
@@ -142,35 +119,35 @@ class Journal:
         finally:
             os.close(handle)
 
-    def rows(self) -> Iterator[dict[str, Any]]:
-        """Yield the rows of its requests, oldest first."""
-        return (row for row in self._read() if "malformed" not in row)
+    def rows(self, kind: str = "key") -> Iterator[dict[str, Any]]:
+        """Yield the rows of its requests, oldest first.
 
-    def malformed(self) -> Iterator[dict[str, Any]]:
-        """Yield what answers cost that could not be read, and how many there were, by reason."""
-        return (row for row in self._read() if "malformed" in row)
-
-    def _read(self) -> Iterator[dict[str, Any]]:
+        Those of the `kind` "malformed" are what answers cost that could not be read, and how many
+        there were, by reason.
+        """
         with self.path.open("rb") as stream:
-            for line in stream:
-                row = json.loads(line)
+            for row in map(json.loads, stream):
                 del row["crc"]
-                if "journal" not in row:  # the first line, wherever it stands again
+                if kind in row:
                     yield row
 
-    def restart(self, rows: Iterable[Mapping[str, Any]], segment: int) -> None:
-        """Begin segment `segment` with `rows`, in one step; the old lines are gone after it.
+    def fold(self) -> Counter[str]:
+        """Turn its settled rows into a part of the texts; return their number by outcome."""
+        settled, failed = self._latest()
+        if settled:
+            self.sync(now=True)
+            _write(settled, self._part(self._next_part()))
+            self._restart(failed)
+        return Counter(row["outcome"] for row in settled)
 
-        What malformed answers cost stays, as no row of the texts holds it.
-        """
-        lines = [_header(segment, self.asked), *map(_line, (*rows, *self.malformed()))]
-        with self._lock, disk_told(self.path):
-            os.close(self._file)  # some systems replace no file that is open
-            try:
-                _write_whole(self.path, lines)
-            finally:
-                self._file = os.open(self.path, _APPEND)
-        self.segment, self._unsynced = segment, False
+    def write_failed(self) -> int:
+        """Write the failed rows to a part of their own; return how many there are."""
+        _, failed = self._latest()
+        if failed:
+            keys = "".join(row["key"] for row in failed)
+            digest = hashlib.blake2b(keys.encode(), digest_size=6).hexdigest()
+            _write(failed, self.folder / f"{FAILED}{digest}.parquet")
+        return len(failed)
 
     def close(self) -> None:
         """Flush and close; harmless when closed."""
@@ -182,6 +159,38 @@ class Journal:
             os.close(self._file)
             self._file = -1
 
+    def _latest(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+        """The rows of requests that are settled, and of those that failed at their latest try.
+
+        They are sorted, so that a part does not tell which answer happened to come first.
+        """
+        latest = {row["key"]: row for row in self.rows()}.values()
+        rows = sorted(latest, key=lambda row: (row["sample"], row["prompt_id"], row["model"]))
+        settled = [row for row in rows if row["outcome"] != "failed"]
+        return settled, [row for row in rows if row["outcome"] == "failed"]
+
+    def _restart(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Go on with `rows` alone, in one step.
+
+        What malformed answers cost stays, as no row of the texts holds it.
+        """
+        lines = [*map(_line, (*rows, *self.rows("malformed")))]
+        with self._lock, disk_told(self.path):
+            os.close(self._file)  # some systems replace no file that is open
+            try:
+                _write_whole(self.path, lines)
+            finally:
+                self._file = os.open(self.path, _APPEND)
+        self._unsynced = False
+
+    def _next_part(self) -> int:
+        """The number after that of the last part; those of failed rows are named otherwise."""
+        numbered = self.folder.glob("part-[0-9]*.parquet")
+        return max((int(path.stem.removeprefix("part-")) + 1 for path in numbered), default=0)
+
+    def _part(self, number: int) -> Path:
+        return self.folder / f"part-{number:05d}.parquet"
+
 
 def _line(row: Mapping[str, Any]) -> bytes:
     text = json.dumps(row, ensure_ascii=False, separators=(",", ":"))
@@ -190,32 +199,26 @@ def _line(row: Mapping[str, Any]) -> bytes:
     return content + b',"crc":"%08x"}\n' % zlib.crc32(content)
 
 
-def _header(segment: int, mark: str) -> bytes:
-    return _line({"journal": _VERSION, "segment": segment, "asked": mark})
-
-
 def _whole_lines(content: bytes) -> tuple[list[bytes], list[bytes]]:
     """The lines that are as they were written, and those that were damaged.
 
-    What follows the last line feed was cut off, and is not damaged. A line whose line feeds were
-    damaged may hold whole ones, each of which begins at the brace from which its sum is right.
+    What follows the last line feed was cut off, and is not damaged. Where a line feed was damaged
+    the next line is whole from the brace on from which its sum is right.
     """
-    lines, damaged = [], []
-    *ended, torn = content.split(b"\n")
-    for line in (*ended, torn):
-        damage, start = b"", 0
-        for end in _SUM.finditer(line):
-            braces = (brace.start() for brace in _BRACE.finditer(line, start, end.start()))
-            crc = int(end[1], 16)
-            first = next((i for i in braces if zlib.crc32(line[i : end.start()]) == crc), None)
-            if first is not None:
-                damage += line[start:first]
-                lines.append(line[first : end.end()] + b"\n")
-                start = end.end() + 1  # past what was the line feed
-        damage += line[start:]
-        if damage.strip() and line is not torn:
-            damaged.append(damage)
-    return lines, damaged
+    lines: list[bytes] = []
+    damaged: list[bytes] = []
+    start = 0
+    for end in _SUM.finditer(content):
+        line_start = max(start, content.rfind(b"\n", start, end.start()) + 1)
+        braces = (brace.start() for brace in _BRACE.finditer(content, line_start, end.start()))
+        crc = int(end[1], 16)
+        first = next((i for i in braces if zlib.crc32(content[i : end.start()]) == crc), None)
+        if first is not None:
+            damaged += content[start:first].split(b"\n")
+            lines.append(content[first : end.end()] + b"\n")
+            start = end.end() + 1  # past what was the line feed
+    damaged += content[start:].split(b"\n")[:-1]
+    return lines, [line for line in damaged if line.strip()]
 
 
 def _write_whole(path: Path, lines: Iterable[bytes]) -> None:
@@ -263,67 +266,6 @@ names it, `asked_at` the wall clock of the last try (UTC), `reason` why a row fa
 """
 
 _FROM_JOURNAL = {"text_id": "key", "source_id": "response_id"}
-
-
-def part_path(folder: Path, segment: int) -> Path:
-    """Return the path of the part that segment `segment` becomes."""
-    return folder / f"part-{segment:05d}.parquet"
-
-
-def last_part(folder: Path) -> int:
-    """Return the number of the last part; 0 where there is none."""
-    # Parts of failed rows are named otherwise.
-    numbered = folder.glob("part-[0-9]*.parquet")
-    return max((int(path.stem.removeprefix("part-")) for path in numbered), default=0)
-
-
-def settle(journal: Journal, folder: Path) -> None:
-    """Finish a fold that was cut short, and take back the part of failed rows."""
-    for old in folder.glob(f"{FAILED}*.parquet"):
-        old.unlink()
-    part = part_path(folder, journal.segment)
-    if not part.exists():
-        return
-    try:
-        folded = set(read_parquet(part, columns=["text_id"])["text_id"].to_pylist())
-    except (pa.ArrowException, OSError):
-        # It was cut short, and its rows are in the journal still.
-        part.unlink()
-        return
-    unfolded = (row for row in journal.rows() if row["key"] not in folded)
-    journal.restart(unfolded, journal.segment + 1)
-
-
-def fold(journal: Journal, folder: Path) -> Counter[str]:
-    """Turn the segment into its part; return the number of rows by outcome."""
-    settled, failed = _latest(journal)
-    if settled:
-        journal.sync(now=True)
-        # The part is whole before the journal lets its rows go; `settle` ends what stops between.
-        _write(settled, part_path(folder, journal.segment))
-        journal.restart(failed, journal.segment + 1)
-    return Counter(row["outcome"] for row in settled)
-
-
-def write_failed(journal: Journal, folder: Path) -> int:
-    """Write the journal's failed rows to their part; return how many there are."""
-    _, failed = _latest(journal)
-    if failed:
-        keys = "".join(row["key"] for row in failed)
-        digest = hashlib.blake2b(keys.encode(), digest_size=6).hexdigest()
-        _write(failed, folder / f"{FAILED}{digest}.parquet")
-    return len(failed)
-
-
-def _latest(journal: Journal) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The rows of requests that are settled, and of those that failed at their latest try.
-
-    They are sorted, so that a part does not tell which answer happened to come first.
-    """
-    latest = {row["key"]: row for row in journal.rows()}
-    rows = sorted(latest.values(), key=lambda row: (row["sample"], row["prompt_id"], row["model"]))
-    settled = [row for row in rows if row["outcome"] != "failed"]
-    return settled, [row for row in rows if row["outcome"] == "failed"]
 
 
 def _write(records: Sequence[Mapping[str, Any]], path: Path) -> None:

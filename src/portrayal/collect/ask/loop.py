@@ -12,8 +12,9 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import portrayal.registry as registry
@@ -36,6 +37,8 @@ from portrayal.run.directory import Run
 from portrayal.run.manifest import TEXTS
 from portrayal.types import Say
 
+Result = Answer | RejectedError | TryAgainError
+"""What comes of sending a request once."""
 _BEAT_SECONDS = 0.2
 _GRACE_SECONDS = 5.0  # for what is in flight when nothing further can succeed
 _SILENT_SECONDS = 10.0
@@ -73,8 +76,8 @@ class Loop:
         Requests that nobody has taken yet.
     in_progress
         Requests that a worker has taken and that have no row yet.
-    stop
-        Set when nothing further is to be asked.
+    stopping
+        Whether nothing further is to be asked.
     trouble
         The failure after which something is tried again; "" after a success.
     """
@@ -87,8 +90,7 @@ class Loop:
         self.breaker = Breaker(self.retry)
         self.requests: Iterator[Request] = iter(collection.plan)
         self.in_progress = self._without_answer = 0
-        self.stop, self._abort = asyncio.Event(), asyncio.Event()
-        self.trouble = ""
+        self.stopping, self.trouble = False, ""
         self._error: BaseException | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._in_flight: set[asyncio.Task[Any] | None] = set()
@@ -98,7 +100,7 @@ class Loop:
     async def _work(self) -> None:
         """Take one request after another, and try each until it has its row."""
         try:
-            while not self.stop.is_set():
+            while not self.stopping:
                 if not self.meter.room(self.in_progress):
                     self.report.stopped = "budget"  # said only where requests are left
                     return
@@ -112,25 +114,23 @@ class Loop:
         except asyncio.CancelledError:
             raise
         except BaseException as error:
-            self._end(error)
+            self._end(error, at_once=not isinstance(error, StopError))
 
     async def _try(self, request: Request) -> None:
         """Try a request until it has its row, the budget has no room, or all is to stop."""
         failed: Counter[str] = Counter()
         while True:
             asked_at = now()
-            result = await self._ask(request)
-            wait = self._settle(request, result, failed, asked_at)
+            result, usage = await self._ask(request)
+            wait = self._settle(request, result, usage, failed, asked_at)
             if wait is None:
                 break
             if not self.meter.room(self.in_progress - 1):
                 self.report.stopped = "budget"
                 return
-            with suppress(TimeoutError):
-                async with asyncio.timeout(self.breaker.within(wait)):
-                    await self.stop.wait()
-            if self.stop.is_set():
+            if self.stopping:
                 return
+            await asyncio.sleep(self.breaker.within(wait))
         # One request after another without an answer costs, and brings nothing.
         answered = isinstance(result, Answer) or getattr(result, "refused", False)
         self._without_answer = 0 if answered else self._without_answer + 1
@@ -140,51 +140,48 @@ class Loop:
                 "Mend that, then run the same command again: it asks only what has no answer yet."
             )
 
-    async def _ask(self, request: Request) -> Answer | RejectedError | TryAgainError:
-        """Send a request once, within the limits; a failure that is the request's is returned."""
-        text, *system = request.prompt.asked
+    async def _ask(self, request: Request) -> tuple[Result, Usage]:
+        """Send a request once, within the limits; return its answer or failure, and its cost."""
         epoch = await self.throttle.enter()
-        tokens, sent_at, task = None, time.monotonic(), asyncio.current_task()
+        sent_at, task, tokens = time.monotonic(), asyncio.current_task(), None
         self.report.tries += 1
-        self._in_flight.add(task)  # finished even when the loop is told to stop, as it is paid for
+        self._in_flight.add(task)  # finished even when all is to stop, as it is paid for
         try:
-            async with asyncio.timeout(self.retry.timeout):
-                answer = await self.provider.ask(text, *system)
-        except TimeoutError:
-            words = f"no answer within {self.retry.timeout:,g} s (timeout allows more)."
-            error = TryAgainError("timeout", f"{self.provider.name}: {words}")
-        except TryAgainError as failure:
-            error = failure
-        except RejectedError as rejection:
-            self.breaker.responded()
-            return rejection
-        else:
-            tokens = self._charged(request, answer).total
-            self.breaker.responded()
-            self.trouble, self._answered_at = "", time.monotonic()
-            return answer
+            result: Result
+            try:
+                async with asyncio.timeout(self.retry.timeout):
+                    result = await self.provider.ask(*request.prompt.asked)
+            except TimeoutError:
+                words = f"no answer within {self.retry.timeout:,g} s (timeout allows more)."
+                result = TryAgainError("timeout", f"{self.provider.name}: {words}")
+            except (TryAgainError, RejectedError) as failure:
+                result = failure
+            parameters = self.collection.parameters
+            parts = [*request.prompt.asked, parameters.get("system") or ""]
+            usage = charged(result, parts, parameters.get("max_tokens"))
+            tokens = usage.total if isinstance(result, Answer) else None
         finally:
             self._in_flight.discard(task)
             self.throttle.leave(epoch, tokens=tokens)
-        self.trouble = f"trying again after: {error}"
-        self.breaker.failed(error, sent_at)
-        if error.kind == "rate_limit" or error.retry_after is not None:
-            self.throttle.slow_down(epoch, error.retry_after)
-        return error
+        if isinstance(result, TryAgainError):
+            self.trouble = f"trying again after: {result}"
+            self.breaker.failed(result, sent_at)
+            if result.kind == "rate_limit" or result.retry_after is not None:
+                self.throttle.slow_down(epoch, result.retry_after)
+        else:
+            self.breaker.responded()
+            if isinstance(result, Answer):
+                self.trouble, self._answered_at = "", time.monotonic()
+        return result, usage
 
     def _settle(
-        self,
-        request: Request,
-        result: Answer | RejectedError | TryAgainError,
-        failed: Counter[str],
-        asked_at: str,
+        self, request: Request, result: Result, usage: Usage, failed: Counter[str], asked_at: str
     ) -> float | None:
         """Write the row that `result` makes; or return the seconds to wait before the next try.
 
         `failed` counts by kind how this request failed before, and takes this failure.
         """
         tries = failed.total() + 1
-        usage = self._charged(request, result)
         # Charged whatever comes of it: services bill answers that nobody can read as well
         self.meter.add(usage)
         row: Answer | RejectedError | str = str(result)
@@ -206,56 +203,48 @@ class Loop:
         self.report.asked += 1
         return None
 
-    def _charged(self, request: Request, result: Answer | RejectedError | TryAgainError) -> Usage:
-        """What `result` costs, in tokens that can be."""
-        parameters = self.collection.parameters
-        parts = [*request.prompt.asked, parameters.get("system") or ""]
-        return charged(result, parts, parameters.get("max_tokens"))
+    def _end(self, error: BaseException | None = None, *, at_once: bool = False) -> None:
+        """Ask nothing further: what waits is cancelled, and `at_once` what is in flight as well.
 
-    def _end(self, error: BaseException) -> None:
-        """Ask nothing further; anything but a `StopError` ends what is in flight as well."""
+        Else that comes to its end, as it is paid for, but after an error it is not waited for long.
+        """
         # the first error is the cause, later ones follow from it
         self._error = self._error or error
-        self.stop.set()
-        if not isinstance(error, StopError):
-            self._abort.set()
+        self.stopping = True
+        for task in self._tasks:
+            if at_once or task not in self._in_flight:
+                task.cancel()
+        if error is not None and not at_once:
+            asyncio.get_running_loop().call_later(_GRACE_SECONDS, partial(self._end, at_once=True))
+
+    def _interrupted(self) -> None:
+        """Drain after the first Ctrl-C, and abort after the second."""
+        if self.stopping:
+            self._error = KeyboardInterrupt()
+            self._end(at_once=True)
+        else:
+            self.report.stopped = "interrupted"
+            self._end()
+
+    async def _flush_and_say(self) -> None:
+        """Flush the journal and tell the progress a few times a second."""
+        try:
+            while True:
+                await asyncio.sleep(_BEAT_SECONDS)
+                # In a thread: a slow disk must not hold up the answers that come in
+                await asyncio.to_thread(self.collection.journal.sync)
+                self.say()
+        except Exception as error:
+            self._end(error, at_once=True)
 
     async def run(self) -> None:
         """Ask with as many workers as the limits allow; raise what ended it early."""
-
-        def interrupted() -> None:
-            """The first Ctrl-C drains, the second aborts."""
-            if self.stop.is_set():
-                self._error = KeyboardInterrupt()
-                self._abort.set()
-            else:
-                self.report.stopped = "interrupted"
-                self.stop.set()
-
-        async def flush_and_say() -> None:
-            """Flush the journal and tell the progress a few times a second."""
-            while True:
-                await asyncio.sleep(_BEAT_SECONDS)
-                try:
-                    # In a thread: a slow disk must not hold up the answers that come in
-                    await asyncio.to_thread(self.collection.journal.sync)
-                    self.say()
-                except Exception as error:
-                    self._end(error)
-                    return
-
-        beat = asyncio.create_task(flush_and_say())
         n_workers = min(self.throttle.concurrency, max(1, self.collection.plan.n_left))
-        # held here: asyncio keeps weak references alone
         self._tasks = [asyncio.create_task(self._work()) for _ in range(n_workers)]
+        beat = asyncio.create_task(self._flush_and_say())
         try:
-            with on_interrupt(interrupted):
-                # What waits is cancelled; what is in flight comes to its end, as it is paid for.
-                for task in await self._until(self.stop) - self._in_flight:
-                    task.cancel()
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(None if self._error is None else _GRACE_SECONDS):
-                        await self._until(self._abort)
+            with on_interrupt(self._interrupted):
+                await asyncio.gather(*self._tasks, return_exceptions=True)
         finally:
             for task in (beat, *self._tasks):
                 task.cancel()
@@ -266,18 +255,6 @@ class Loop:
         self.trouble = ""
         self.say()
 
-    async def _until(self, event: asyncio.Event) -> set[asyncio.Task[None]]:
-        """Wait until no task is left or `event` is set; return the tasks that are left."""
-        fired: asyncio.Task[Any] = asyncio.create_task(event.wait())
-        try:
-            while (
-                pending := {task for task in self._tasks if not task.done()}
-            ) and not event.is_set():
-                await asyncio.wait({*pending, fired}, return_when="FIRST_COMPLETED")
-        finally:
-            fired.cancel()
-        return pending
-
     def say(self) -> None:
         """Tell whoever wants to know where it stands."""
         if self.asking.progress is None:
@@ -286,7 +263,7 @@ class Loop:
         waits_for = ""
         if self.trouble and (silent > 1 or not self._answered_at):
             waits_for = self.trouble
-        elif self.stop.is_set():
+        elif self.stopping:
             waits_for = "stopping"
         elif not plan.n_left:
             pass
