@@ -49,11 +49,27 @@ def test_a_models_labels_are_scored(inside: Portrayal, tmp_path: Path) -> None:
 
 
 def test_what_the_model_gets_wrong_shows(inside: Portrayal, tmp_path: Path) -> None:
-    path = gold(tmp_path / "gold.jsonl")
+    path = gold(tmp_path / "gold.jsonl", domain="Labor", condition="power-laden")
     with OpenAIServer(write=says(["Sam", "Emily"], [["him"], ["she"]])) as server:
         score = inside(*asked(server, "--hand-labels", path, "--labeler", "llm")).json()
     assert score["name_accuracy"]["value"] == 0.0
     assert score["gender_precision"]["value"] == 0.0
+    # Every woman has power by the labels, none as she is read.
+    cells = score["conclusions"]["cells"]
+    (cell,) = (c for c in cells if (c["gender"], c["race"]) == ("F", ""))
+    assert (cell["domain"], cell["of"], cell["people"]) == ("Labor", "roles", N)
+    assert (cell["labels"], cell["read"]) == (0.0, "inf")
+    assert cell["quotient"] > 5
+    # Few people are in no summary.
+    assert score["conclusions"]["mean_absolute_log_quotient"] is None
+
+
+def test_conclusions_stand_beside_precision(inside: Portrayal, tmp_path: Path) -> None:
+    path = gold(tmp_path / "gold.jsonl", condition="power-neutral")
+    path.write_text(path.read_text("utf-8") * 2, "utf-8")
+    printed = inside("score", "people", "--hand-labels", path).out
+    assert "by labels" in printed
+    assert "% of the intervals leave out 1" in printed
 
 
 def test_answers_without_labels_are_counted(inside: Portrayal, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """The commands `score people` and `score agency`, and what they print."""
 
+import math
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -13,6 +14,7 @@ import portrayal.cli.printing as show
 from portrayal.cli.printing import percent
 from portrayal.config import llm_settings
 from portrayal.errors import OptionError
+from portrayal.records import finite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from portrayal.annotate.agency import AgencyClassifier
     from portrayal.annotate.agency.labelled import LabelledSentences as LabelledFile
     from portrayal.measure.judging import AgreedShare
+    from portrayal.measure.stories.conclusions import Conclusion
     from portrayal.raters.people import PeopleScore
 
 
@@ -50,7 +53,7 @@ def people(
     level: opt.Level = 0.95,
     format: opt.Format = "table",
 ) -> None:
-    """Say how often names and genders are right: precision, recall, accuracy, against hand labels.
+    """Say how often names and genders are right against hand labels, and how far ratios are moved.
 
     Example: portrayal score people runs/laissez-faire --hand-labels labels.csv
 
@@ -64,9 +67,18 @@ def people(
     name_table
         Table of the races of names.
     """
+    from portrayal.annotate.people import extract_people
     from portrayal.annotate.people.labeler import labelling_of
     from portrayal.annotate.people.reader.rows import UNSURE
-    from portrayal.raters.people import label_by_model, label_by_reader, read_gold, score_people
+    from portrayal.measure.stories.conclusions import conclusions
+    from portrayal.raters.people import (
+        compare,
+        label,
+        label_by_model,
+        label_by_reader,
+        read_gold,
+        score_people,
+    )
     from portrayal.run import Run
 
     json = format == "json"
@@ -88,9 +100,12 @@ def people(
             below = UNSURE if labeler == "routed" else 1.0
             read = label_by_reader(stories, below=below)
     with show.working("scoring", quiet=json):
+        read = label(stories, extract_people) if read is None else read
         score = score_people(stories, people=read, level=level, name_table=name_table)
+        cells = conclusions(compare(stories, read), labeler, level, name_table)
     lead = ", ".join(f"{name.replace('_', ' ')}: {value}" for name, value in facts.items())
-    show.give(format, facts | score.as_json(), [lead, *_people_parts(score)])
+    facts |= score.as_json() | {"conclusions": _conclusion_facts(cells)}
+    show.give(format, facts, [lead, *_people_parts(score), *_conclusion_parts(cells)])
 
 
 def _people_parts(score: "PeopleScore") -> "Iterator[show.Part]":
@@ -105,6 +120,46 @@ def _people_parts(score: "PeopleScore") -> "Iterator[show.Part]":
         yield f"left out: the file does not say the {attribute}, so there is no breakdown by it"
     unit = f"{score.n_clusters} {score.cluster_unit}{'' if score.n_clusters == 1 else 's'}"
     yield f"per cent; intervals clustered by {unit.replace('storys', 'stories')}"
+
+
+WORST = 10
+"""Cells whose conclusions are printed, those that the reader moves furthest."""
+
+
+def _conclusion_facts(cells: "Sequence[Conclusion]") -> dict[str, Any]:
+    """What `score people` says in JSON of the conclusions that the reader leads to."""
+    from portrayal.measure.stories.conclusions import summary_of
+
+    total = summary_of(cells)
+    return {
+        "n_cells": total.cells,
+        "mean_absolute_log_quotient": total.moved,
+        "share_that_differ": total.differ,
+        "cells": [{name: finite(value) for name, value in asdict(cell).items()} for cell in cells],
+    }
+
+
+def _conclusion_parts(cells: "Sequence[Conclusion]") -> "Iterator[show.Part]":
+    """The ratios that a reader moves furthest from those of the labels, and a summary."""
+    from portrayal.measure.stories.conclusions import MANY_PEOPLE, summary_of
+
+    total = summary_of(cells)
+    if total.moved is None or total.differ is None:
+        yield f"no group has {MANY_PEOPLE} labelled people, so no conclusion is compared"
+        return
+    heads = ("conclusion", "group", "people", "by labels", "as read", "read / labels")
+    rows: list[tuple[str, ...]] = []
+    for cell in total.worst[:WORST]:
+        quotient, low, high = (f"{math.exp(x):.2f}" for x in (cell.quotient, cell.low, cell.high))
+        group = " ".join(filter(None, (cell.race, cell.gender)))
+        numbers = (f"{cell.people:,.0f}", f"{cell.labels:.2f}", f"{cell.read:.2f}")
+        bounds = "" if math.isnan(cell.low) else f" ({low}–{high})"
+        rows.append((f"{cell.domain}, {cell.of}", group, *numbers, quotient + bounds))
+    yield heads, rows
+    yield (
+        f"conclusions of {total.cells} groups with {MANY_PEOPLE} labelled people or more: mean "
+        f"absolute log quotient {total.moved:.3f}; {total.differ:.0%} of the intervals leave out 1"
+    )
 
 
 _CLASSIFIERS = ("lexicon", "linear")

@@ -1,15 +1,15 @@
 """About: what was asked, how each number is made, and how sure it is."""
 
-from collections import Counter
+import math
 from collections.abc import Callable
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
 import portrayal.report.formats as fmt
-from portrayal.annotate.people.confusion import confusion_of
 from portrayal.annotate.people.labeler import labelling_removed, labelling_sentence
 from portrayal.collect.tables import UNNAMED
+from portrayal.measure.stories.conclusions import measured, summary_of
 from portrayal.records import ALL
 from portrayal.registry import described
 from portrayal.report.figures.figure import Table
@@ -17,7 +17,7 @@ from portrayal.report.findings import headline_measures
 from portrayal.report.formats import short
 from portrayal.report.study import report_of
 from portrayal.report.view import View, place_words
-from portrayal.report.words import GENDER_WORDS, measure_title
+from portrayal.report.words import measure_title
 from portrayal.run import Run
 
 NAMED = 5
@@ -135,28 +135,24 @@ def reading_error(view: View) -> list[str]:
     for name in view.settings.get("annotators", ()):
         accuracy = getattr(described(name, "annotators"), "accuracy", "") or "is not known"
         lines.append(f"Texts were read by {short(name, 80)}. Its accuracy {accuracy}.")
-    lines += _recall(view)
+    lines += _conclusions(view)
     lines += report_of(view).instruments
     return lines or ["This report does not know what the numbers rest on, nor how often it errs."]
 
 
-def _recall(view: View) -> list[str]:
-    """How many people of each gender the reader of people finds, where that was measured."""
+def _conclusions(view: View) -> list[str]:
+    """How far the reader of people moves ratios, where that was measured."""
     annotator = next(iter(view.settings.get("annotators", ())), "")
     # A model that labels has errors of its own, which these figures do not tell.
     if not annotator or view.settings.get("labeler"):
         return []
-    errors = confusion_of(annotator, view.run.annotations(annotator).note().get("settings"))
-    if errors is None:
+    settings = view.run.annotations(annotator).note().get("settings")
+    total = summary_of(measured(annotator, settings))
+    if total.moved is None:
         return []
-    people = [s for prompt in errors.stories for story in prompt for s in story]
-    true = Counter(s.gender for s in people)
-    right = Counter(s.gender for s in people if s.read_gender == s.gender)
-    shares = [
-        f"{fmt.share(right[g] / true[g])} of {GENDER_WORDS[g]}" for g in GENDER_WORDS if true[g]
-    ]
     return [
-        f"Measured on {errors.source}: the reader finds {fmt.listed(shares)} people. A number that "
+        f"Measured on stories that people labelled: of {total.cells} groups with many people, the "
+        f"reader moves ratios by {fmt.share(math.expm1(total.moved))} on average. A number that "
         "its errors could have made is not stated; the ranges beside values hold them."
     ]
 

@@ -6,10 +6,7 @@ undefined (never 0, never a warning), and raises ValueError for numbers that can
 """
 
 from portrayal.stats._arguments import divide
-from portrayal.stats.blocks import (
-    crossed_differences,
-    matched_differences,
-)
+from portrayal.stats.blocks import crossed_differences, matched_differences
 from portrayal.stats.clustered import (
     infer_differences,
     infer_fixed_means,
@@ -18,15 +15,8 @@ from portrayal.stats.clustered import (
     infer_shares,
     sums_by,
 )
-from portrayal.stats.contrasts import (
-    infer_contrasts,
-    joint_p,
-)
-from portrayal.stats.medians import (
-    column_ratios,
-    median_shares,
-    median_sides,
-)
+from portrayal.stats.contrasts import infer_contrasts, joint_p
+from portrayal.stats.medians import column_ratios, median_shares, median_sides
 from portrayal.stats.p_values import (
     altman_bland_p,
     benjamini_hochberg,

@@ -132,16 +132,8 @@ def infer_shares(
     low[estimable], high[estimable] = evidence_interval(evidence.of(estimable), level)
     p[estimable] = evidence_p(evidence.of(estimable), np.where(inside, tested, np.nan)[estimable])
     low, high = agree(low, high, tested, p, level)
-    return Clustered(
-        value=evidence.share,
-        low=low,
-        high=high,
-        p=p,
-        n_clusters=clusters,
-        carriers=effective_number(a),
-        df=evidence.df,
-        reason=reason,
-    )
+    carriers = effective_number(a)
+    return Clustered(evidence.share, low, high, p, clusters, carriers, evidence.df, reason)
 
 
 def infer_fixed_shares(
@@ -475,10 +467,7 @@ def _t_of(
     with np.errstate(invalid="ignore"):
         error = np.sqrt(squared)
     usable = (clusters > 1) & (error > FLAT * np.maximum(1.0, np.abs(value))) & np.isfinite(error)
-    error, freedom = (
-        np.where(usable, error, np.nan),
-        np.where(usable, np.maximum(df, 1e-3), np.nan),
-    )
+    error, freedom = (np.where(usable, x, np.nan) for x in (error, np.maximum(df, 1e-3)))
     half = t_isf(tail, freedom) * error
     tested = np.broadcast_to(np.asarray(null, dtype=np.float64), value.shape)
     # The logarithm of a share of 0 less that of another is no number, and neither is its p.
@@ -487,16 +476,8 @@ def _t_of(
     low, high = agree(value - half, value + half, tested, p, level)
     checks = [np.isnan(value), clusters < 2, ~usable, np.isnan(tested)]
     reason = np.select(checks, [NO_UNITS, ONE_PROMPT, NO_SPREAD, NO_NULL], default="")
-    return Clustered(
-        value=value,
-        low=low,
-        high=high,
-        p=p,
-        n_clusters=clusters,
-        carriers=effective_number(np.sum(totals, axis=0)),
-        df=np.where(usable, df, 0.0),
-        reason=reason,
-    )
+    carriers = effective_number(np.sum(totals, axis=0))
+    return Clustered(value, low, high, p, clusters, carriers, np.where(usable, df, 0.0), reason)
 
 
 def _sums(name: str, values: npt.ArrayLike) -> FloatArray:

@@ -40,6 +40,7 @@ from portrayal.stats._arguments import (
     divide_or_zero,
     nearest_rejected,
 )
+from portrayal.stats.design_effect import Bounded
 from portrayal.stats.tails import normal_isf, normal_sf, t_isf, t_sf
 from portrayal.types import FloatArray, IntArray
 
@@ -358,7 +359,7 @@ def _unbiased(people: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class Contrasts:
+class Contrasts(Bounded):
     """What two sides say about each group's ratio; all of shape (k,).
 
     Attributes
@@ -388,14 +389,6 @@ class Contrasts:
     """
 
     ratio: FloatArray
-    low: FloatArray
-    high: FloatArray
-    p: FloatArray
-    null_low: FloatArray
-    null_high: FloatArray
-    fixed_low: FloatArray
-    fixed_high: FloatArray
-    fixed_p: FloatArray
     n_prompts: IntArray
     df: FloatArray
     scores: FloatArray
@@ -452,33 +445,26 @@ def infer_contrasts(sides: TwoSides, level: float = 0.95, *, bounds: bool = True
     check_level(level)
     test = RatioScore(sides)
     one, none = np.ones_like(test.ratio), np.full(test.ratio.shape, np.nan)
-    bounds_and_null = [none] * 7
+    ends: dict[str, FloatArray] = dict.fromkeys(_ENDS, none)
     if bounds:
         null_range = (np.where(test.n_prompts < 3, np.nan, end) for end in test.null_range(level))
-        bounds_and_null = [
-            *test.interval(level),
-            *null_range,
-            *test.interval(level, these_prompts=True),
-            test.p(one, these_prompts=True),
-        ]
-    low, high, null_low, null_high, fixed_low, fixed_high, fixed_p = bounds_and_null
+        of_prompts = test.interval(level, these_prompts=True)
+        ends = dict(zip(_ENDS, (*test.interval(level), *null_range, *of_prompts), strict=True))
     scores, within = test.scores()
     return Contrasts(
-        ratio=test.ratio,
-        low=low,
-        high=high,
+        **ends,
         p=test.p(one),
-        null_low=null_low,
-        null_high=null_high,
-        fixed_low=fixed_low,
-        fixed_high=fixed_high,
-        fixed_p=fixed_p,
+        fixed_p=test.p(one, these_prompts=True) if bounds else none,
+        ratio=test.ratio,
         n_prompts=test.n_prompts,
         df=test.df,
         scores=scores,
         within=within,
         test=test,
     )
+
+
+_ENDS = ("low", "high", "null_low", "null_high", "fixed_low", "fixed_high")
 
 
 def joint_p(

@@ -51,6 +51,31 @@ class ByGroup:
 
 
 @dataclass(frozen=True)
+class Bounded:
+    """Bounds and tests of one null in two populations; every field has shape (n_groups,).
+
+    Attributes
+    ----------
+    low, high, p
+        Interval in prompts like these, and two-sided p of the null, which it leaves out exactly
+        where p < 1 - level.
+    null_low, null_high
+        Values that would not be rejected as the null, or that it gives.
+    fixed_low, fixed_high, fixed_p
+        As `low`, `high` and `p`, in these very prompts.
+    """
+
+    low: FloatArray
+    high: FloatArray
+    p: FloatArray
+    null_low: FloatArray
+    null_high: FloatArray
+    fixed_low: FloatArray
+    fixed_high: FloatArray
+    fixed_p: FloatArray
+
+
+@dataclass(frozen=True)
 class Evidence(ByGroup):
     """What the data say about a share, reduced to effective units; shape (n_groups,) each.
 
@@ -333,14 +358,7 @@ def _evidence(
     most = divide(size, prompts)
     # At most the effect of copies, whose effective units are as many as their prompts.
     largest = np.where(np.isfinite(most), np.maximum(most, 1.0), 1.0) * (1 + 1e-9)
-    return Evidence(
-        share=share,
-        size=size,
-        effect=np.where(df > 0, effect, 1.0),
-        df=df,
-        smallest=smallest,
-        largest=largest,
-    )
+    return Evidence(share, size, np.where(df > 0, effect, 1.0), df, smallest, largest)
 
 
 def _weight(squares: FloatArray, counts: FloatArray) -> FloatArray:

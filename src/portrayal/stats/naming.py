@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from portrayal.stats._arguments import divide_or_zero
-from portrayal.stats.design_effect import effective_number, satterthwaite
+from portrayal.stats.design_effect import Bounded, effective_number, satterthwaite
 from portrayal.stats.tails import (
     normal_isf,
     normal_sf,
@@ -169,31 +169,6 @@ def repetition_effect(units: FloatArray, correlation: float) -> FloatArray:
     return 1.0 + np.maximum(mean - 1.0, 0.0) * correlation
 
 
-@dataclass(frozen=True)
-class FairShares:
-    """Shares beside those of fair naming; all of shape (k,), shares in 0-1.
-
-    Attributes
-    ----------
-    low, high, p
-        Interval of the observed share, and two-sided p of fair naming's, which it leaves out
-        exactly where p < 1 - level; NaN with fewer than 2 prompts.
-    null_low, null_high
-        Central range of the share under fair naming with as many repeated names.
-    fixed_low, fixed_high, fixed_p
-        As `low`, `high` and `p`, in these very prompts: by drawn names alone.
-    """
-
-    low: FloatArray
-    high: FloatArray
-    p: FloatArray
-    null_low: FloatArray
-    null_high: FloatArray
-    fixed_low: FloatArray
-    fixed_high: FloatArray
-    fixed_p: FloatArray
-
-
 def infer_fair_shares(
     count: FloatArray,
     units: FloatArray,
@@ -201,7 +176,7 @@ def infer_fair_shares(
     correlation: float,
     level: float = 0.95,
     squares: FloatArray | None = None,
-) -> FairShares:
+) -> Bounded:
     """Test and bound shares of races beside fair naming.
 
     A share varies as prompts do, by t, and at least as much as that of n / deff names drawn at
@@ -227,6 +202,12 @@ def infer_fair_shares(
         Of interval and null range, a fraction. The null range is of Pearson's type III.
     squares
         Sums of squared name shares by prompt; `count` where names are surely of a race or not.
+
+    Returns
+    -------
+    Bounded
+        Shares in 0-1; NaN with fewer than 2 prompts. The null range is the central one under fair
+        naming with as many repeated names; of these very prompts drawn names say all.
 
     Raises
     ------
@@ -291,4 +272,4 @@ def infer_fair_shares(
     low, high, p = (np.where(none, np.nan, x) for x in (low, high, p))
     unknown = ~np.isfinite(log_share) | ~(fair.sd > 0)
     fixed = (np.where(unknown, np.nan, x) for x in (fixed_low, fixed_high, fixed_p))
-    return FairShares(low, high, p, ends[0], ends[1], *fixed)
+    return Bounded(low, high, p, ends[0], ends[1], *fixed)

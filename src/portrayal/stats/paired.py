@@ -45,9 +45,9 @@ class Changed:
     p
         Two-sided p-value of no change, in 0-1; below 1 - level exactly where 0 lies outside the
         interval.
-    p_inside, p_beyond
+    p_inside
         One-sided p-values at minus the margin and at plus the margin, shape (2, k): small where the
-        change is shown to lie inside that end, and beyond it; NaN without a margin.
+        change is shown to lie inside that end; NaN without a margin.
     n_prompts
         Prompts that carry the test.
     reason
@@ -59,9 +59,13 @@ class Changed:
     high: FloatArray
     p: FloatArray
     p_inside: FloatArray
-    p_beyond: FloatArray
     n_prompts: IntArray
     reason: npt.NDArray[np.str_]
+
+    @property
+    def p_beyond(self) -> FloatArray:
+        """One-sided p-values at both ends, small where the change is shown to lie beyond one."""
+        return np.asarray(1.0 - self.p_inside)
 
     @property
     def p_equivalent(self) -> FloatArray:
@@ -176,7 +180,7 @@ def paired_changes(
     reason = np.array(reasons, dtype=np.str_)
     low, high, inner = (np.where(reason == "", x, np.nan) for x in (low, high, inner))
     p = np.where(reason == "", p, np.where(reason == SAME, 1.0, np.nan))
-    return Changed(value, low, high, p, inner, 1.0 - inner, n_prompts, reason)
+    return Changed(value, low, high, p, inner, n_prompts, reason)
 
 
 def _fieller(
@@ -285,7 +289,7 @@ def paired_shares(
     low, high = (np.where(none, np.nan, bound) for bound in (low, high))
     p = np.where(none & (reason != SAME), np.nan, p)
     inside = np.where(none, np.nan, inside)
-    changed = Changed(value, low, high, p, inside, 1.0 - inside, contrasts.n_prompts, reason)
+    changed = Changed(value, low, high, p, inside, contrasts.n_prompts, reason)
     return changed, contrasts
 
 
@@ -322,7 +326,6 @@ def fixed_changes(
         "high": changed.value + half,
         "p": 2.0 * normal_sf(np.abs(divide(changed.value, error))),
         "p_inside": inside,
-        "p_beyond": 1.0 - inside,
     }
     fields = {name: np.where(testable, x, getattr(changed, name)) for name, x in changes.items()}
     return replace(changed, reason=np.where(testable, "", changed.reason), **fields)
@@ -419,9 +422,8 @@ def clustered_changes(
     half = np.stack([at(-m).p, at(m).p]) / 2.0
     inside = np.where(np.stack([v > -m, v < m]), half, 1.0 - half)
     inside = np.where(np.isnan(m) | np.isnan(half), np.nan, inside)
-    return Changed(
-        v, change.low, change.high, change.p, inside, 1.0 - inside, change.n_clusters, change.reason
-    )
+    clusters, reason = change.n_clusters, change.reason
+    return Changed(v, change.low, change.high, change.p, inside, clusters, reason)
 
 
 def _margins(margin: npt.ArrayLike, k: int) -> FloatArray:

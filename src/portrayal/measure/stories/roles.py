@@ -15,9 +15,9 @@ from portrayal.records import (
     Test,
 )
 from portrayal.reference import NameTable, name_bearers
+from portrayal.stats.design_effect import Bounded
 from portrayal.stats.naming import (
     FairNaming,
-    FairShares,
     fair_naming,
     infer_fair_shares,
     repetition,
@@ -72,7 +72,7 @@ class FairTests:
     names: FairNames
     at_hand: FairNaming | None
     n_primary: int
-    shares: FairShares | None
+    shares: Bounded | None
     borne_mostly: FloatArray
 
     def test(self, i: int) -> Test:

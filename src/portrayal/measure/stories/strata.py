@@ -178,33 +178,41 @@ class Features:
 
 
 def group_features(tally: Tally, name: IntArray, gender: IntArray, *, crossed: bool) -> Features:
-    """Return the features of characters with these names and genders, shapes (n_kinds,).
+    """Return the features of characters of a tally; `name` and `gender` are their codes."""
+    return features_of(
+        tally.likelihood[name], gender, tally.races, tally.attribute, crossed=crossed
+    )
+
+
+def features_of(
+    likelihood: FloatArray, gender: IntArray, races: Sequence[str], attribute: str, *, crossed: bool
+) -> Features:
+    """Return the features of people by the shares of their names and their gender, (n_kinds,).
 
     Race alone: the likelihood ℓ_race(name), over characters whose name the race's table matches
     (fractional counting, Eq. 2). Gender alone: 0 or 1, over characters of known gender. Crossed:
     ℓ_race(name) where the gender is the group's, over matched characters of known gender.
     """
-    likelihood = tally.likelihood[name]
     matched = ~np.isnan(likelihood)
     # A name in no table adds 0 above and below, so that it leaves a share as it is.
     share = np.where(matched, likelihood, 0.0)
     is_gender = gender[:, np.newaxis] == np.arange(len(GENDERS))
     has_gender = is_gender.any(axis=1)
-    groups: list[dict[str, str]] = [{tally.attribute: race} for race in tally.races]
+    groups: list[dict[str, str]] = [{attribute: race} for race in races]
     groups += [{"gender": label} for label in GENDERS]
     # In the order of the groups: races, genders, and then both crossed
     numerator = [share, is_gender.astype(np.float64)]
     denominator = [matched, np.repeat(has_gender[:, np.newaxis], len(GENDERS), axis=1)]
     if crossed:
-        cells = list(product(range(len(GENDERS)), range(len(tally.races))))
-        groups += [{tally.attribute: tally.races[r], "gender": GENDERS[g]} for g, r in cells]
+        cells = list(product(range(len(GENDERS)), range(len(races))))
+        groups += [{attribute: races[r], "gender": GENDERS[g]} for g, r in cells]
         numerator.append(np.stack([share[:, r] * is_gender[:, g] for g, r in cells], axis=1))
         denominator.append(np.stack([matched[:, r] & has_gender for _, r in cells], axis=1))
     return Features(
         tuple(groups),
         np.concatenate(numerator, axis=1),
         np.concatenate(denominator, axis=1).astype(np.float64),
-        tally.attribute,
+        attribute,
     )
 
 

@@ -6,7 +6,6 @@ from functools import cache
 from typing import Any, ClassVar, Literal
 
 from portrayal.annotate import Annotation
-from portrayal.annotate.people.confusion import confusion_of
 from portrayal.annotate.people.labeler import LABELERS, labeler_instrument
 from portrayal.annotate.people.reader.rows import UNSURE, reader_settings
 from portrayal.collect.corpus import run_corpus
@@ -16,7 +15,7 @@ from portrayal.errors import DataError, OptionError
 from portrayal.measure import Tables, hand_sample, tally_stories
 from portrayal.measure.corrected import OUTCOME, hand_marks
 from portrayal.measure.cues import cue_list, find_cues
-from portrayal.measure.stories.reader_error import ReaderErrors
+from portrayal.measure.stories.conclusions import ReaderErrors, measured
 from portrayal.raters.labels import PEOPLE, SLOTS
 from portrayal.records import ALL, Estimate
 from portrayal.reference import (
@@ -392,10 +391,9 @@ class Stories:
             )
 
         def with_reader_errors(estimates: list[Estimate]) -> Iterator[Estimate]:
-            confusion = confusion_of(people.name, people.settings)
             local = load_locale(options.locale or HOME)
-            inputs = (tally(), scope, confusion, names.likelihoods)
-            errors = ReaderErrors(*inputs, f"{local.language}-{local.country}")
+            cells = measured(people.name, people.settings)
+            errors = ReaderErrors(cells, scope.level, f"{local.language}-{local.country}")
             return map(errors.added, estimates)
 
         return Tables(scope, offered, with_reader_errors)
