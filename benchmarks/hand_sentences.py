@@ -22,7 +22,7 @@ from portrayal.measure.clustered import corrected_inference
 from portrayal.measure.drawing import draw_for
 from portrayal.measure.pairs.levels import corrected_change, text_levels, with_hand_scores
 from portrayal.measure.pairs.table import pair_texts
-from portrayal.raters import HandTable
+from portrayal.raters.labels import HandTable
 from portrayal.run import Run
 
 WORDS = {True: "positive", False: "negative"}

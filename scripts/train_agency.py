@@ -39,9 +39,9 @@ from numpy.typing import NDArray
 from portrayal.annotate.agency import mask
 from portrayal.annotate.agency.labelled import LabelledSentences, read_labelled
 from portrayal.annotate.agency.linear import (
-    LinearClassifier,
     WordScores,
     fit_linear,
+    linear_classifier,
     write_linear,
 )
 from portrayal.annotate.agency.loading import CARD, ENCODER, WEIGHTS
@@ -141,7 +141,7 @@ def cross_validate(given: Material, rows: IntArray, recipe: Recipe) -> float:
     right = 0
     for number in range(FOLDS):
         held = rows[fold == number]
-        classify = LinearClassifier(fitted(given, rows[fold != number], recipe))
+        classify = linear_classifier(fitted(given, rows[fold != number], recipe))
         agentic = classify([given.texts[row] for row in held])[:, 1] > 0.5
         right += int(np.sum(agentic == given.targets[held]))
     return right / len(rows)

@@ -29,8 +29,8 @@ from examples import fold_of
 
 from portrayal.annotate.people import Roles, clean_name, extract_people, normalise_gender
 from portrayal.annotate.people.reader import read_stories
-from portrayal.raters import drawn, evenly
 from portrayal.raters.people import ScoreRate, compare, rates
+from portrayal.raters.sheets import drawn, evenly
 from portrayal.stats import sums_by
 
 JUDGED = Path(__file__).with_name("judged_labels.csv")

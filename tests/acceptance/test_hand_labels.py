@@ -7,7 +7,7 @@ import pytest
 
 import portrayal
 from portrayal.measure.drawing import draw_texts, items_of
-from portrayal.raters import Label, Labels, write_labels
+from portrayal.raters.labels import Label, Labels, write_labels
 from portrayal.records import BASIS
 from portrayal.run import read_rows
 

@@ -23,7 +23,8 @@ from portrayal.collect.corpus import file_corpus, read_plain
 from portrayal.collect.sources import MOST_UNPACKED
 from portrayal.collect.tables import FORMULAS
 from portrayal.errors import DataError
-from portrayal.raters import codebook, read_labels
+from portrayal.raters.labels import read_labels
+from portrayal.raters.sheets import codebook
 from portrayal.run import Run, read_rows
 from portrayal.studies.laissez_faire import FIELDS, prompts
 from support import matrix

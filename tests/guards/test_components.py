@@ -21,8 +21,7 @@ import portrayal
 from guards.tree import ROOT
 from portrayal import registry
 from portrayal.annotate.people import Roles, extract_people
-from portrayal.raters import Label, Labels, write_labels
-from portrayal.raters.labels import SLOTS
+from portrayal.raters.labels import SLOTS, Label, Labels, write_labels
 from portrayal.records import Estimate
 from portrayal.run import Run, read_rows
 

@@ -16,7 +16,7 @@ from portrayal.measure.codes import (
     code_table,
     coded_texts,
 )
-from portrayal.raters import Label, Labels
+from portrayal.raters.labels import Label, Labels
 from portrayal.run import read_rows
 from portrayal.stats import infer_shares
 from raters.coded import Sample

@@ -15,7 +15,7 @@ from measure.test_by_hand import FACTOR, QUICK, stories
 from portrayal.errors import DataError, OptionError
 from portrayal.measure.corrected import labelled_texts
 from portrayal.measure.drawing import classes_of, draw_for, field_for, short_strata
-from portrayal.raters import read_hand_labels
+from portrayal.raters.labels import read_hand_labels
 from portrayal.records import BASIS
 from portrayal.run import Run, read_rows
 

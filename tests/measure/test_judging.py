@@ -11,7 +11,7 @@ from command import invoke
 from measure.test_by_hand import FACTOR, QUICK, of_many_prompts, table
 from portrayal.cli.printing import span
 from portrayal.measure.judging import AgreedShare, judge_card
-from portrayal.raters import read_hand_labels
+from portrayal.raters.labels import read_hand_labels
 from portrayal.run import Run
 
 DRAWN = np.random.default_rng(7).permutation(600)[:300]

@@ -9,7 +9,7 @@ from measure.cues.stories import story_run
 from portrayal.errors import DataError, OptionError
 from portrayal.measure.cues import run_people
 from portrayal.measure.drawing import draw_texts, items_of, short_of_people
-from portrayal.raters import evenly
+from portrayal.raters.sheets import evenly
 from portrayal.run import Run, read_rows
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-import numpy as np
 import pytest
 
+from portrayal.annotate.agency import AgencyClassifier
 from portrayal.collect.ask.replies import Replies, Reply
 from portrayal.mitigate.mitigation import MitigatedText, read_agency
 from portrayal.records import Prompt
@@ -13,18 +13,16 @@ from portrayal.records import Prompt
 WARM, LEADS = "is warm to all.", "leads the work."
 
 
-class Classifier:
+class Classifier(AgencyClassifier):
     """Communal where a sentence is warm, agentic else; keeps what it read."""
 
-    name = "warm"
-
     def __init__(self, masked: bool = True) -> None:
-        self.masked, self.sentences = masked, list[str]()
+        super().__init__("warm", masked, self.say)
+        self.sentences = list[str]()
 
-    def __call__(self, sentences: Sequence[str]) -> Any:
+    def say(self, sentences: Sequence[str]) -> Any:
         self.sentences += sentences
-        agentic = np.array([0.2 if "warm" in each else 0.9 for each in sentences])
-        return np.stack([1.0 - agentic, agentic], axis=1)
+        return [0.2 if "warm" in each else 0.9 for each in sentences]
 
 
 def read(passages: Sequence[MitigatedText]) -> None:

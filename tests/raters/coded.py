@@ -4,7 +4,8 @@ import random
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from portrayal.raters import Codebook, CodebookQuestion, Label, Labels, SheetItem
+from portrayal.raters.labels import Label, Labels
+from portrayal.raters.sheets import Codebook, CodebookQuestion, SheetItem
 
 CODES = ("savior", "foreigner", "savage")
 

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from statsmodels.stats import inter_rater
 
 from portrayal.errors import OptionError
-from portrayal.raters import agreement
-from portrayal.raters.agreement import PEOPLE
+from portrayal.raters.agreement import PEOPLE, agreement
 from raters.coded import CODES, Sample
 
 

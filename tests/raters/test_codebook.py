@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from portrayal.errors import PortrayalError, UnknownNameError
-from portrayal.raters import Codebook, CodebookQuestion, codebook
 from portrayal.raters.sentences import BOOK
-from portrayal.raters.sheets import CODEBOOKS, read_codebook
+from portrayal.raters.sheets import CODEBOOKS, Codebook, CodebookQuestion, codebook, read_codebook
 from portrayal.reference.datafile import parse_toml
 
 PLAIN = (

@@ -7,19 +7,17 @@ import pytest
 
 from portrayal.collect.tables import read_table
 from portrayal.errors import DataError, OptionError
-from portrayal.raters import (
+from portrayal.raters.labels import (
     Label,
     Labels,
-    SheetItem,
-    codebook,
     label_files,
     read_hand_labels,
     read_labels,
     settled,
     write_labels,
-    write_sheets,
 )
 from portrayal.raters.people import people_of, read_gold
+from portrayal.raters.sheets import SheetItem, codebook, write_sheets
 
 ROW = {"text_id": "7", "unit": "", "field": "faith", "label": "one", "rater": "Ann"}
 

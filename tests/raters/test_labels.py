@@ -1,6 +1,6 @@
 import pytest
 
-from portrayal.raters import settled as settle
+from portrayal.raters.labels import settled as settle
 from raters.coded import CODES, Sample
 
 

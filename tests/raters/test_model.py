@@ -6,8 +6,9 @@ import pytest
 
 from portrayal.collect.ask.asking import Asking
 from portrayal.errors import OptionError
-from portrayal.raters import Codebook, CodebookQuestion, SheetItem, read_labels, write_sheets
+from portrayal.raters.labels import read_labels
 from portrayal.raters.model import label_by_model, model_prompt, read_answer
+from portrayal.raters.sheets import Codebook, CodebookQuestion, SheetItem, write_sheets
 from raters.coded import CODES, book, items
 from servers.openai_server import OpenAIServer
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from portrayal.raters import Label, Labels
 from portrayal.raters.agreement import ratings_of
+from portrayal.raters.labels import Label, Labels
 from raters.coded import CODES, Sample
 
 

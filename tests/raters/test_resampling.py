@@ -3,7 +3,7 @@ import sys
 import numpy as np
 import pytest
 
-from portrayal.raters import Resampling
+from portrayal.raters.agreement import Resampling
 from portrayal.stats import expanded_percentile
 
 VALUES = np.random.default_rng(1).random(12)

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from portrayal.collect.ask.replies import Replies, Reply
 from portrayal.collect.tables import read_table
 from portrayal.errors import DataError, OptionError
-from portrayal.raters import SheetItem, codebook, write_sheets
 from portrayal.raters.sentences import (
     BOOK,
     CARD,
@@ -26,6 +25,7 @@ from portrayal.raters.sentences import (
     sentences_to_label,
     split_labelled,
 )
+from portrayal.raters.sheets import SheetItem, codebook, write_sheets
 from portrayal.records import Prompt
 
 BIO = "She was born in 1950. She lived in Rome. She led a firm. She helped Dr. Rossi. She died."

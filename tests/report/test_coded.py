@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 
 from portrayal.measure.drawing import draw_texts, items_of
-from portrayal.raters import Codebook, CodebookQuestion, Label, Labels, codebook, write_sheets
-from portrayal.raters import write_labels as write
+from portrayal.raters.labels import Label, Labels
+from portrayal.raters.labels import write_labels as write
+from portrayal.raters.sheets import Codebook, CodebookQuestion, codebook, write_sheets
 from portrayal.report import write_report
 from portrayal.report.coding import sections
 from portrayal.report.figures.generic import build

@@ -107,8 +107,8 @@ def sheets(
     raters
         People who label.
     """
-    from portrayal.raters import codebook, write_sheets
     from portrayal.raters.sentences import BOOK, sentences_to_label
+    from portrayal.raters.sheets import codebook, write_sheets
 
     check_count("raters", raters, minimum=1)
     items = sentences_to_label(texts or out / "paraphrases.csv", seed)
@@ -141,8 +141,8 @@ def labels(
     third
         The third rater's sheet, filled in.
     """
-    from portrayal.raters import codebook, write_sheets
     from portrayal.raters.sentences import BOOK, merge_labels
+    from portrayal.raters.sheets import codebook, write_sheets
 
     from_texts, labelled = texts or out / "paraphrases.csv", out / "labelled.csv"
     merged = merge_labels(from_texts, filled, labelled, third=third, draws=draws, seed=seed)

@@ -19,7 +19,7 @@ from portrayal.validate import check_different_files
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from portrayal.raters import Labels
+    from portrayal.raters.labels import Labels
     from portrayal.report.coding import Block
 
 Sheets = Annotated[
@@ -30,7 +30,7 @@ LABELLING = opt.record(ask.asking_options("model", "samples", whose="labeler", s
 
 def labels_at(paths: list[Path]) -> "Labels":
     """Return the labels of label files, or of all those in a folder."""
-    from portrayal.raters import label_files, read_labels
+    from portrayal.raters.labels import label_files, read_labels
 
     files = [file for path in paths for file in (label_files(path) if path.is_dir() else [path])]
     if not files:
@@ -90,8 +90,8 @@ def sheet(
         short_of_people,
         short_strata,
     )
-    from portrayal.raters import codebook, read_hand_labels, write_sheets
-    from portrayal.raters.sheets import CODEBOOKS
+    from portrayal.raters.labels import read_hand_labels
+    from portrayal.raters.sheets import CODEBOOKS, codebook, write_sheets
     from portrayal.run import Run
 
     opened, raters = Run.open(run), rater or ["first", "second"]
@@ -135,7 +135,7 @@ def merge(sheets: Sheets, /, *, out: Path, format: opt.Format = "table") -> None
     out
         CSV file to write.
     """
-    from portrayal.raters import settled, write_labels
+    from portrayal.raters.labels import settled, write_labels
 
     if out.exists():
         raise OptionError(f"{out} is there already and may hold labels; give another --out.")
@@ -168,7 +168,7 @@ def agreement(
     Example: portrayal label agreement anna.csv ben.csv
 
     """
-    from portrayal.raters import agreement as agreement_of
+    from portrayal.raters.agreement import agreement as agreement_of
     from portrayal.report.coding import agreement_blocks
 
     labels = labels_at(sheets)

@@ -243,8 +243,7 @@ def _classifiers(
     from portrayal.annotate.agency import load_classifier
     from portrayal.annotate.agency.labelled import shown
     from portrayal.annotate.agency.loading import (
-        Checkpoints,
-        LLMClassifier,
+        llm_classifier,
         parse_llm,
         sentence_prompt,
     )
@@ -260,8 +259,7 @@ def _classifiers(
     for spec in (spec for spec in specs if models[spec] is None):
         for kind in kinds:
             classify = load_classifier(spec, kind)
-            loaded += classify.members if isinstance(classify, Checkpoints) else ()
-            loaded.append(classify)
+            loaded += [*classify.members, classify]
     # Every model is checked before the first is asked and paid
     for model in filter(None, models.values()):
         model.check()
@@ -272,7 +270,7 @@ def _classifiers(
         replies = model.ask(folder, (sentence_prompt(piece, form) for piece in pieces), tell)
         # What failed is not asked again in between
         ask_nothing = partial(lambda replies, _: replies, replies)
-        loaded += [LLMClassifier(model.spec, ask_nothing, kind) for kind in kinds]
+        loaded += [llm_classifier(model.spec, ask_nothing, kind) for kind in kinds]
     return loaded
 
 
@@ -301,7 +299,7 @@ def judge(
     """
     from portrayal.measure.drawing import field_for
     from portrayal.measure.judging import judge_card
-    from portrayal.raters import read_hand_labels
+    from portrayal.raters.labels import read_hand_labels
     from portrayal.run import Run
 
     opened = Run.open(run)

@@ -14,7 +14,7 @@ import numpy as np
 from portrayal.annotate.scores import AGENCY, SENTIMENT, TOXICITY
 from portrayal.errors import DataError
 from portrayal.measure.scored import ScoredUnits
-from portrayal.raters import HandTable
+from portrayal.raters.labels import HandTable
 from portrayal.run.directory import Run
 from portrayal.run.files import read_parquet
 from portrayal.run.reading import read_chosen

@@ -22,19 +22,18 @@ from portrayal.collect.corpus import people_parts
 from portrayal.errors import OptionError
 from portrayal.measure.corrected import FEWEST, MARKS, ORIGINAL, OUTCOME
 from portrayal.measure.cues import run_people
-from portrayal.raters import (
+from portrayal.raters.labels import HandTable, Unit
+from portrayal.raters.sheets import (
+    CODEBOOKS,
     Codebook,
     CodebookQuestion,
     Draw,
-    HandTable,
     SheetItem,
     ShortPlace,
     drawn,
     evenly,
     short_places,
 )
-from portrayal.raters.labels import Unit
-from portrayal.raters.sheets import CODEBOOKS
 from portrayal.reference import GENDERS
 from portrayal.reference.factors import ColumnSource, load_factor
 from portrayal.run.directory import Run

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from portrayal.errors import DataError
 from portrayal.measure.corrected import labelled_texts
 from portrayal.measure.drawing import class_of_label, classes_of
-from portrayal.raters import HandTable
+from portrayal.raters.labels import HandTable
 from portrayal.run.directory import Run
 from portrayal.run.reading import read_prompts
 from portrayal.stats import infer_shares

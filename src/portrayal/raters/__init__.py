@@ -7,52 +7,8 @@ that is still to be filled in. A *draw* gives each text a known chance to be lab
 how far beyond chance.
 """
 
-from portrayal.raters.agreement import Agreement, Coefficient, LabelAgreement, Resampling, agreement
-from portrayal.raters.labels import (
-    HandTable,
-    Label,
-    Labels,
-    label_files,
-    read_hand_labels,
-    read_labels,
-    settled,
-    write_labels,
-)
-from portrayal.raters.sheets import (
-    Codebook,
-    CodebookQuestion,
-    Draw,
-    SheetItem,
-    ShortPlace,
-    codebook,
-    drawn,
-    evenly,
-    short_places,
-    write_sheets,
-)
+from portrayal.raters.agreement import agreement
+from portrayal.raters.labels import Label, Labels
+from portrayal.raters.sheets import codebook
 
-__all__ = [
-    "Agreement",
-    "Codebook",
-    "CodebookQuestion",
-    "Coefficient",
-    "Draw",
-    "HandTable",
-    "Label",
-    "LabelAgreement",
-    "Labels",
-    "Resampling",
-    "SheetItem",
-    "ShortPlace",
-    "agreement",
-    "codebook",
-    "drawn",
-    "evenly",
-    "label_files",
-    "read_hand_labels",
-    "read_labels",
-    "settled",
-    "short_places",
-    "write_labels",
-    "write_sheets",
-]
+__all__ = ["Label", "Labels", "agreement", "codebook"]

@@ -11,16 +11,9 @@ from pathlib import Path
 import portrayal.report.formats as fmt
 from portrayal.errors import PortrayalError
 from portrayal.measure.codes import PEOPLE, CodeShare, code_shares, coded_texts
-from portrayal.raters import (
-    Agreement,
-    Codebook,
-    LabelAgreement,
-    agreement,
-    codebook,
-    label_files,
-    read_labels,
-)
-from portrayal.raters.sheets import CODEBOOK
+from portrayal.raters.agreement import Agreement, LabelAgreement, agreement
+from portrayal.raters.labels import label_files, read_labels
+from portrayal.raters.sheets import CODEBOOK, Codebook, codebook
 from portrayal.records import FEW_PROMPTS
 from portrayal.report.figures.figure import Table
 from portrayal.report.formats import short

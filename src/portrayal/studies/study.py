@@ -18,7 +18,7 @@ from portrayal.config import StudyOptions
 from portrayal.errors import OptionError
 from portrayal.measure import Scope, Tables
 from portrayal.measure.scope import Question
-from portrayal.raters import HandTable, read_hand_labels
+from portrayal.raters.labels import HandTable, read_hand_labels
 from portrayal.records import Population, Prompt
 from portrayal.reference.factors import load_factor
 from portrayal.reference.locales import load_locale

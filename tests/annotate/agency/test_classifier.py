@@ -3,7 +3,7 @@ import pytest
 
 from portrayal.annotate.agency import load_classifier
 from portrayal.annotate.agency.labelled import LabelledSentences
-from portrayal.annotate.agency.loading import Checkpoints, checkpoint_folders, mean_of
+from portrayal.annotate.agency.loading import checkpoint_folders, mean_of
 from portrayal.annotate.agency.training import PRESETS, train_agency
 from portrayal.errors import DataError, UnknownNameError
 
@@ -69,10 +69,10 @@ def test_a_set_of_checkpoints_is_a_classifier_that_says_their_mean(tmp_path):
         for seed, rows in enumerate((range(40), range(20), range(8)), 5)
     ]
     classifier = load_classifier(str(tmp_path / "set"))
-    assert isinstance(classifier, Checkpoints)
+    assert len(classifier.members) == 3
     assert classifier.name == "3 checkpoints:set"
     given = ["They led it.", "They cared.", "Sie leitet es."]
-    each = classifier.each(given)
+    each = classifier.by_checkpoint(given)
     alone = [load_classifier(str(trained.folder))(given)[:, 1] for trained in done]
     np.testing.assert_allclose(each, alone)
     np.testing.assert_allclose(classifier(given)[:, 1], np.mean(alone, axis=0))
@@ -118,4 +118,4 @@ def test_a_local_transformer_reads_sentiment_whose_second_class_is_positive(monk
     monkeypatch.setattr(there + "probabilities", lambda *_: said)
     classifier = load_classifier("sentiment:distilbert/sst-2", masked=False)
     assert (classifier.name, classifier.masked) == ("sentiment:distilbert/sst-2", False)
-    np.testing.assert_array_equal(classifier(["Good.", "Bad."]), said)
+    np.testing.assert_allclose(classifier(["Good.", "Bad."]), said)

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from portrayal.annotate.agency import AgencyClassifier
 from portrayal.annotate.agency.labelled import (
     LabelledSentences,
     read_labelled,
@@ -51,14 +52,8 @@ def test_other_columns(tmp_path):
     assert len(read_labelled(path, ["text=s", "label=y"])) == 2
 
 
-class Said:
-    name, masked = "said", False
-
-    def __init__(self, said):
-        self.said = np.array(said, dtype=float)
-
-    def __call__(self, sentences):
-        return np.column_stack([1 - self.said, self.said])
+def says(said):
+    return AgencyClassifier("said", False, lambda _: said)
 
 
 def naive(labels, said):
@@ -87,7 +82,7 @@ def labelled(labels):
 def test_the_metrics_are_their_definitions(pairs):
     labels, said = [p[0] for p in pairs], [p[1] for p in pairs]
     values = [np.nan if s is None else float(s) for s in said]
-    found = score_agency(labelled(labels), Said(values), draws=20)
+    found = score_agency(labelled(labels), says(values), draws=20)
     assert found.n_silent == said.count(None)
     for name, value in naive(labels, said).items():
         assert found.metrics[name].value == pytest.approx(value)
@@ -97,15 +92,15 @@ def test_the_metrics_are_their_definitions(pairs):
 def test_intervals_come_from_the_seed_and_narrow_with_sentences():
     few, many = labelled([0, 1] * 20), labelled([0, 1] * 500)
     said = [0.1, 0.9, 0.2, 0.4]
-    one = score_agency(few, Said(said * 10), seed=1).metrics["accuracy"]
-    assert one == score_agency(few, Said(said * 10), seed=1).metrics["accuracy"]
+    one = score_agency(few, says(said * 10), seed=1).metrics["accuracy"]
+    assert one == score_agency(few, says(said * 10), seed=1).metrics["accuracy"]
     wide = one.high - one.low
-    more = score_agency(many, Said(said * 250), seed=1).metrics["accuracy"]
+    more = score_agency(many, says(said * 250), seed=1).metrics["accuracy"]
     assert more.high - more.low < wide / 2
 
 
 @pytest.mark.parametrize(("said", "inner"), [([0.1, 0.9], "low"), ([0.9, 0.1], "high")])
 def test_fifteen_right_answers_do_not_make_a_certainty(said, inner):
-    found = score_agency(labelled([0, 1] * 8), Said(said * 8)).metrics
+    found = score_agency(labelled([0, 1] * 8), says(said * 8)).metrics
     for name in ("accuracy", "f1_macro"):
         assert 0.1 < getattr(found[name], inner) < 0.9

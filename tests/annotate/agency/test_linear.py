@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from portrayal.annotate.agency import load_classifier, mask
 from portrayal.annotate.agency.labelled import read_labelled
 from portrayal.annotate.agency.linear import (
-    LinearClassifier,
     WordScores,
     fit_linear,
+    linear_classifier,
     pieces_of,
     read_linear,
     tail,
@@ -40,7 +40,7 @@ def naive(sentence, scores):
 
 @given(st.lists(st.sampled_from(["they", "led", "left", ",", "it", "7"]), min_size=1).map(" ".join))
 def test_the_score_is_its_definition(sentence):
-    found = LinearClassifier(SCORES)([sentence])[0, 1]
+    found = linear_classifier(SCORES)([sentence])[0, 1]
     assert found == pytest.approx(naive(sentence, SCORES), nan_ok=True)
 
 
@@ -49,7 +49,7 @@ SENTENCES = st.lists(st.text(alphabet="leđ'’ΑΣς,;.7 \n[]É", max_size=20),
 
 @given(SENTENCES)
 def test_sentences_together_read_as_each_alone(several):
-    classify = LinearClassifier(SCORES)
+    classify = linear_classifier(SCORES)
     together = classify([*several, "They led, led."])[:-1, 1]
     alone = [classify([each])[0, 1] for each in several]
     assert np.array_equal(together, alone, equal_nan=True)
@@ -77,7 +77,7 @@ def test_written_scores_read_alike(tmp_path):
     path = tmp_path / "linear.npz"
     write_linear(path, SCORES, WordScores("toy", {"x": 0.5}, {}, {}, {}, 0.25))
     sentences = ["They led, and led.", "they", "left it"]
-    read, made = read_linear(path)(sentences), LinearClassifier(SCORES)(sentences)
+    read, made = read_linear(path)(sentences), linear_classifier(SCORES)(sentences)
     assert np.allclose(read, made, atol=0.01, equal_nan=True)
     assert np.isnan(read).any(axis=1).tolist() == [False, False, True]
     assert np.allclose(read_linear(path, masked=False)(["x"])[0, 1], 1 / (1 + math.exp(-0.75)))

@@ -6,7 +6,7 @@ import pytest
 from portrayal.annotate.agency import load_classifier
 from portrayal.annotate.agency.loading import (
     FORMS,
-    LLMClassifier,
+    llm_classifier,
     parse_llm,
     said,
     sentence_prompt,
@@ -52,7 +52,7 @@ def test_sentences_are_read_and_malformed_ones_are_counted():
             if "late" not in p.text
         }
 
-    classifier = LLMClassifier("llm:fake:m:zero-shot", ask)
+    classifier = llm_classifier("llm:fake:m:zero-shot", ask)
     found = classifier(["led", "cares", "odd", "led", "late"])
     assert np.array_equal(found[:, 1], [1.0, 0.0, np.nan, 1.0, np.nan], equal_nan=True)
     assert len({prompt.prompt_id for prompt in asked}) == 4

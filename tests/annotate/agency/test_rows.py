@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from portrayal.annotate.agency import AgencyClassifier
 from portrayal.annotate.agency import rows as agency_rows
 from portrayal.annotate.agency.rows import (
     AGENCY,
@@ -14,20 +15,18 @@ from portrayal.annotate.agency.rows import (
 TEXT = "Ebony leads a team. She helps her neighbours."
 
 
-class Spy:
+class Spy(AgencyClassifier):
     """Says 0.9 of sentences with "lead", NaN of those without letters, else 0.2."""
 
-    name = "spy"
-
     def __init__(self, masked):
-        self.masked = masked
+        super().__init__("spy", masked, self.say)
         self.read = []
 
-    def __call__(self, sentences):
+    def say(self, sentences):
         self.read.append(list(sentences))
         p = np.array([0.9 if "lead" in s else 0.2 for s in sentences])
         p[["…" in s for s in sentences]] = np.nan
-        return np.stack([1 - p, p], axis=1)
+        return p
 
 
 @pytest.fixture

@@ -22,7 +22,8 @@ from portrayal.measure.drawing import (
 )
 from portrayal.measure.judging import judge_card
 from portrayal.measure.scope import Scope
-from portrayal.raters import read_hand_labels, read_labels, write_labels, write_sheets
+from portrayal.raters.labels import read_hand_labels, read_labels, write_labels
+from portrayal.raters.sheets import write_sheets
 from portrayal.run import Run
 from portrayal.studies.agency.audit import AgencyOptions, read_texts
 

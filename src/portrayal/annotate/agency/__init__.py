@@ -5,7 +5,8 @@ it is communal and that it is agentic. Sentences are masked first, unless asked 
 words, names and group words give way to neutral ones.
 """
 
-from portrayal.annotate.agency.loading import AgencyClassifier, load_classifier
+from portrayal.annotate.agency.linear import AgencyClassifier
+from portrayal.annotate.agency.loading import load_classifier
 from portrayal.annotate.agency.masking import mask
 
 __all__ = ["AgencyClassifier", "load_classifier", "mask"]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from portrayal.annotate.agency.loading import AgencyClassifier
+from portrayal.annotate.agency.linear import AgencyClassifier
 from portrayal.annotate.agency.masking import mask
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError

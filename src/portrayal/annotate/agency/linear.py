@@ -6,7 +6,7 @@ Targets may be probabilities, so that a transformer can teach it on sentences wi
 import math
 import re
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import as_file, files
@@ -51,10 +51,48 @@ class WordScores:
     bias: float
 
 
-def rows(agentic: ArrayLike) -> FloatArray:
-    """Return rows of P(communal), P(agentic) from P(agentic), shape (n,) -> (n, 2)."""
-    p_agentic = np.asarray(agentic, dtype=np.float64)
-    return np.column_stack([1.0 - p_agentic, p_agentic])
+class AgencyClassifier:
+    """A function of sentences.
+
+    Parameters
+    ----------
+    name
+        Such as "linear-lac.v1" or "transformer:FOLDER"; reports name it.
+    masked
+        Whether it is meant for masked sentences. The caller masks them.
+    agentic
+        Returns P(agentic) of each sentence, shape (n,); NaN where it cannot say.
+    members
+        The classifiers of a set of checkpoints, one for each; none of a single classifier.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        masked: bool,
+        agentic: Callable[[Sequence[str]], ArrayLike],
+        members: Sequence["AgencyClassifier"] = (),
+    ) -> None:
+        self.name, self.masked, self._agentic = name, masked, agentic
+        self.members = tuple(members)
+
+    def __call__(self, sentences: Sequence[str]) -> FloatArray:
+        """Return P(communal) and P(agentic) of each sentence.
+
+        Shape (n, 2); a row sums to 1, or is NaN where the classifier cannot say.
+        """
+        agentic = np.asarray(self._agentic(sentences), dtype=np.float64)
+        return np.column_stack([1.0 - agentic, agentic])
+
+    def by_checkpoint(self, sentences: Sequence[str]) -> FloatArray:
+        """Return P(agentic) by each checkpoint, shape (n_checkpoints, n); its own without any."""
+        return np.stack([member(sentences)[:, 1] for member in self.members or (self,)])
+
+
+def logistic(logits: ArrayLike) -> FloatArray:
+    """Return the probabilities of logits."""
+    with np.errstate(over="ignore"):
+        return 1.0 / (1.0 + np.exp(-np.asarray(logits, dtype=np.float64)))
 
 
 def tokens(sentence: str) -> list[str]:
@@ -88,52 +126,42 @@ def pieces_of(word: str) -> tuple[str, ...]:
 
 
 FORMAT = 1
+PARTS = ("words", "tails", "pairs", "grams")
 
 
-class LinearClassifier:
-    """P(agentic) = logistic(bias + sum of scores / square root of the number of words).
+def linear_classifier(scores: WordScores, masked: bool = True) -> AgencyClassifier:
+    """Return P(agentic) = logistic(bias + sum of scores / square root of the number of words).
 
     NaN where fewer than half of the words have a score, as in other languages; marks, numbers and
     masks are not counted. A sentence reads the same whatever stands beside it.
     """
+    pairs = {tuple(pair.split(" ")): score for pair, score in scores.pairs.items()}
 
-    def __init__(self, scores: WordScores, masked: bool = True) -> None:
-        self.name = scores.name
-        self.masked = masked
-        self._scores = scores
-        self._pairs = {tuple(pair.split(" ")): score for pair, score in scores.pairs.items()}
-        # Words recur, so each is looked up once; memory stays bounded on any corpus
-        self._word = lru_cache(_REMEMBERED)(self._score_of)
+    # Words recur, so each is looked up once; memory stays bounded on any corpus
+    @lru_cache(_REMEMBERED)
+    def score_of(word: str) -> tuple[float, int]:
+        """The score of a word and its pieces; then 1 for words with a score, -1 without, else 0."""
+        pieces = [scores.grams[piece] for piece in pieces_of(word) if piece in scores.grams]
+        sign = 1 if word in scores.words else -1
+        return scores.words.get(word, 0.0) + sum(pieces), sign if word[0].isalpha() else 0
 
-    def __call__(self, sentences: Sequence[str]) -> FloatArray:
-        """Return P(communal) and P(agentic), shape (n, 2)."""
-        logits = np.array([self._logit(sentence) for sentence in sentences], dtype=np.float64)
-        with np.errstate(over="ignore"):
-            return rows(1.0 / (1.0 + np.exp(-logits)))
-
-    def _logit(self, sentence: str) -> float:
+    def logit(sentence: str) -> float:
         words = _tokens(sentence)
-        scored = [*map(self._word, words)]
+        scored = [*map(score_of, words)]
         signs = [sign for _, sign in scored]
         # Fewer familiar words than others, or nothing but marks
         if sum(signs) < 0 or not any(signs):
             return math.nan
         score = sum([score for score, _ in scored])
-        pairs, tails = self._pairs, self._scores.tails
         score += sum([pairs[pair] for pair in pairwise(words) if pair in pairs])
-        score += sum([tails[word] for word in tail(words) if word in tails])
-        return self._scores.bias + score / math.sqrt(len(words))
+        score += sum([scores.tails[word] for word in tail(words) if word in scores.tails])
+        return scores.bias + score / math.sqrt(len(words))
 
-    def _score_of(self, word: str) -> tuple[float, int]:
-        """The score of a word and its pieces; then 1 for words with a score, -1 without, else 0."""
-        words, grams = self._scores.words, self._scores.grams
-        pieces = [grams[piece] for piece in pieces_of(word) if piece in grams]
-        sign = 1 if word in words else -1
-        return words.get(word, 0.0) + sum(pieces), sign if word[0].isalpha() else 0
+    return AgencyClassifier(scores.name, masked, lambda read: logistic([*map(logit, read)]))
 
 
 @cache
-def shipped(masked: bool = True, name: str = "linear") -> LinearClassifier:
+def shipped(masked: bool = True, name: str = "linear") -> AgencyClassifier:
     """Return arrays that ship; see docs/agency-classifiers.md.
 
     "linear" was taught by a transformer, "untaught" trained on LAC alone.
@@ -142,7 +170,7 @@ def shipped(masked: bool = True, name: str = "linear") -> LinearClassifier:
         return read_linear(path, masked)
 
 
-def read_linear(path: Path, masked: bool = True) -> LinearClassifier:
+def read_linear(path: Path, masked: bool = True) -> AgencyClassifier:
     """Return the classifier of a file that `write_linear` wrote.
 
     Parameters
@@ -164,7 +192,7 @@ def read_linear(path: Path, masked: bool = True) -> LinearClassifier:
             raise KeyError("format")
         name = bytes(arrays["name"]).decode()
         parts: dict[str, dict[str, float]] = {}
-        for part in ("words", "tails", "pairs", "grams"):
+        for part in PARTS:
             keys = bytes(arrays[f"{side}_{part}_keys"]).decode()
             values = arrays[f"{side}_{part}"] * float(arrays[f"{side}_{part}_scale"])
             names = keys.split("\n") if keys else []
@@ -175,7 +203,7 @@ def read_linear(path: Path, masked: bool = True) -> LinearClassifier:
             f"{path}: no linear agency classifier of format {FORMAT} ({error}). "
             "Train one with: portrayal build classifier"
         ) from error
-    return LinearClassifier(WordScores(name, **parts, bias=bias), masked)
+    return linear_classifier(WordScores(name, **parts, bias=bias), masked)
 
 
 def write_linear(path: Path, masked: WordScores, plain: WordScores) -> None:
@@ -189,7 +217,7 @@ def write_linear(path: Path, masked: WordScores, plain: WordScores) -> None:
     }
     for side, scores in (("masked", masked), ("plain", plain)):
         arrays[f"{side}_bias"] = np.array(scores.bias)
-        for part in ("words", "tails", "pairs", "grams"):
+        for part in PARTS:
             table: dict[str, float] = getattr(scores, part)
             values = np.array(list(table.values()), dtype=np.float64)
             # Symmetric around 0, so that a score of 0 stays one
@@ -202,9 +230,6 @@ def write_linear(path: Path, masked: WordScores, plain: WordScores) -> None:
             arrays[f"{side}_{part}_keys"] = np.frombuffer("\n".join(keys).encode(), dtype=np.uint8)
     with replacing(path) as temporary, temporary.open("wb") as stream:
         np.savez_compressed(stream, **arrays)
-
-
-PARTS = ("words", "tails", "pairs", "grams")
 
 
 STRENGTH, CONTRAST, GRAMS, LEAST = 3.0, 0.5, 0.3, 2

@@ -19,11 +19,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Annotated, Protocol
+from typing import Annotated
 
 import numpy as np
 
-from portrayal.annotate.agency.linear import read_linear, rows, shipped
+from portrayal.annotate.agency.linear import AgencyClassifier, logistic, read_linear, shipped
 from portrayal.annotate.llm import read_replies, templates
 from portrayal.collect.ask.replies import Ask, Reply, prompt_of
 from portrayal.errors import DataError, OptionError, UnknownNameError
@@ -33,53 +33,7 @@ from portrayal.reference.datafile import Holds, read_datafile
 from portrayal.types import FloatArray
 from portrayal.validate import check_choice
 
-
-class AgencyClassifier(Protocol):
-    """A function of sentences.
-
-    Attributes
-    ----------
-    name
-        Such as "linear-lac.v1" or "transformer:FOLDER"; reports name it.
-    masked
-        Whether it is meant for masked sentences. The caller masks them.
-    """
-
-    name: str
-    masked: bool
-
-    def __call__(self, sentences: Sequence[str]) -> FloatArray:
-        """Return P(communal) and P(agentic) of each sentence.
-
-        Shape (n, 2); a row sums to 1, or is NaN where the classifier cannot say.
-        """
-        ...
-
-
 _FILES = ("linear.npz", "config.json")
-
-
-class Checkpoints:
-    """A classifier that is a set of classifiers; it says the mean of what they say.
-
-    Attributes
-    ----------
-    members
-        The classifiers, one for each checkpoint.
-    """
-
-    def __init__(self, name: str, members: Sequence[AgencyClassifier], masked: bool = True) -> None:
-        self.name = name
-        self.masked = masked
-        self.members = tuple(members)
-
-    def __call__(self, sentences: Sequence[str]) -> FloatArray:
-        """Return the mean P(communal) and P(agentic), shape (n, 2)."""
-        return rows(mean_of(self.each(sentences)))
-
-    def each(self, sentences: Sequence[str]) -> FloatArray:
-        """Return P(agentic) by each checkpoint, shape (n_checkpoints, n)."""
-        return np.stack([member(sentences)[:, 1] for member in self.members])
 
 
 def mean_of(agentic: FloatArray) -> FloatArray:
@@ -128,8 +82,8 @@ class _WordLists:
     communal: _Words
 
 
-class LexiconClassifier:
-    """P(agentic) = (a + 1/2) / (a + c + 1) for a agentic and c communal words of a sentence.
+def lexicon_classifier(path: str = "", masked: bool = True) -> AgencyClassifier:
+    """Return P(agentic) = (a + 1/2) / (a + c + 1) for a agentic and c communal words of a sentence.
 
     NaN where no word of either list stands in the sentence: the list cannot say.
 
@@ -137,37 +91,36 @@ class LexiconClassifier:
     ----------
     path
         A TOML file with `agentic` and `communal`, each a list of words or words between blanks; a
-        final * stands for any ending. The project's own lists where None.
+        final * stands for any ending. The project's own lists where "".
+    masked
+        Whether it will be given masked sentences.
 
     Raises
     ------
     DataError
         When the file is missing, no TOML, or lacks one of the two lists.
     """
+    file = read_datafile(path or Path(__file__).with_name("lexicon.toml"))
+    lists = file.record(_WordLists)
 
-    def __init__(self, path: str | Path | None = None, masked: bool = True) -> None:
-        self.name = "lexicon" if path is None else f"lexicon:{Path(path).name}"
-        self.masked = masked
-        file = read_datafile(path or Path(__file__).with_name("lexicon.toml"))
-        self._lists = file.record(_WordLists)
+    def share(sentence: str) -> float:
+        words = _LEXICON_WORD.findall(sentence.lower())
+        agentic, communal = (
+            sum(pattern.fullmatch(word) is not None for word in words)
+            for pattern in (lists.agentic, lists.communal)
+        )
+        # Half a word of each (Jeffreys): one word alone is not certain
+        is_told = agentic + communal > 0
+        return (agentic + 0.5) / (agentic + communal + 1.0) if is_told else math.nan
 
-    def __call__(self, sentences: Sequence[str]) -> FloatArray:
-        """Return P(communal) and P(agentic), shape (n, 2)."""
-        shares = np.full(len(sentences), np.nan)
-        for number, sentence in enumerate(sentences):
-            words = _LEXICON_WORD.findall(sentence.lower())
-            agentic, communal = (
-                sum(pattern.fullmatch(word) is not None for word in words)
-                for pattern in (self._lists.agentic, self._lists.communal)
-            )
-            if agentic + communal:
-                # Half a word of each (Jeffreys): one word alone is not certain
-                shares[number] = (agentic + 0.5) / (agentic + communal + 1.0)
-        return rows(shares)
+    name = f"lexicon:{Path(path).name}" if path else "lexicon"
+    return AgencyClassifier(name, masked, lambda read: [*map(share, read)])
 
 
-class TransformerClassifier:
-    """Softmax of the two logits of a fine-tuned encoder.
+def transformer_classifier(
+    folder: str | Path, masked: bool = True, *, kind: str = "transformer"
+) -> AgencyClassifier:
+    """Return the softmax of the two logits of a fine-tuned encoder.
 
     Parameters
     ----------
@@ -186,17 +139,9 @@ class TransformerClassifier:
     DataError
         When the folder holds no classifier of two classes with safetensors weights.
     """
-
-    def __init__(
-        self, folder: str | Path, masked: bool = True, *, kind: str = "transformer"
-    ) -> None:
-        self.name = f"{kind}:{folder}"
-        self.masked = masked
-        self._encoder = load_encoder(str(folder))
-
-    def __call__(self, sentences: Sequence[str]) -> FloatArray:
-        """Return P(communal) and P(agentic), shape (n, 2)."""
-        return probabilities(self._encoder, sentences)
+    encoder = load_encoder(str(folder))
+    name = f"{kind}:{folder}"
+    return AgencyClassifier(name, masked, lambda read: probabilities(encoder, read)[:, 1])
 
 
 SHIPPED = ("linear", "untaught", "transformer")
@@ -206,8 +151,8 @@ WEIGHTS = Path(__file__).with_name("transformer")
 ENCODER, CARD = "encoder.onnx.gz", "card.json"
 
 
-class ShippedTransformer:
-    """The mean of the logits of the transformer that ships and of "untaught".
+def shipped_transformer(masked: bool = True) -> AgencyClassifier:
+    """Return the mean of the logits of the transformer that ships and of "untaught".
 
     Needs onnxruntime and tokenizers. NaN where "untaught" cannot say, as in other languages.
 
@@ -218,23 +163,16 @@ class ShippedTransformer:
     DataError
         When a file is missing or is not the one that the card names.
     """
+    logit, untaught = shipped_logit(), shipped(masked, "untaught")
 
-    name = "minilm-lac.v1"
-
-    def __init__(self, masked: bool = True) -> None:
-        self.masked = masked
-        self._logit = shipped_logit()
-
-    def __call__(self, sentences: Sequence[str]) -> FloatArray:
-        """Return P(communal) and P(agentic), shape (n, 2)."""
-        agentic = shipped(self.masked, "untaught")(sentences)[:, 1]
-        encoder_logits = np.array(
-            [self._logit(sentence) for sentence in sentences], dtype=np.float64
-        )
+    def agentic(sentences: Sequence[str]) -> FloatArray:
+        p_agentic = untaught(sentences)[:, 1]
+        encoder_logits = np.array([*map(logit, sentences)], dtype=np.float64)
         # The mean of both logits; one of 0 or 1 is infinite and decides
         with np.errstate(divide="ignore"):
-            logits = (encoder_logits + np.log(agentic) - np.log1p(-agentic)) / 2.0
-        return rows(1.0 / (1.0 + np.exp(-logits)))
+            return logistic((encoder_logits + np.log(p_agentic) - np.log1p(-p_agentic)) / 2.0)
+
+    return AgencyClassifier("minilm-lac.v1", masked, agentic)
 
 
 @cache
@@ -277,8 +215,10 @@ _WORD = re.compile(r"\b(agentic|communal)\b", re.I)
 _READ = {"agentic": 1.0, "communal": 0.0}
 
 
-class LLMClassifier:
-    """P(agentic) is 1 or 0, as the model answers; NaN where its answer cannot be read.
+def llm_classifier(spec: str, ask: Ask, masked: bool = True) -> AgencyClassifier:
+    """Return a classifier whose P(agentic) is 1 or 0, as a model answers.
+
+    NaN where its answer cannot be read.
 
     Parameters
     ----------
@@ -289,17 +229,15 @@ class LLMClassifier:
     masked
         Whether it will be given masked sentences.
     """
+    model, form = parse_llm(spec)
 
-    def __init__(self, spec: str, ask: Ask, masked: bool = True) -> None:
-        model, self._form = parse_llm(spec)
-        self.name, self.masked, self._ask = f"llm:{model}:{self._form}", masked, ask
-
-    def __call__(self, sentences: Sequence[str]) -> FloatArray:
-        """Return P(communal) and P(agentic), shape (n, 2)."""
-        prompts = [sentence_prompt(sentence, self._form) for sentence in sentences]
-        replies = self._ask(prompts) if prompts else {}
+    def agentic(sentences: Sequence[str]) -> list[float]:
+        prompts = [sentence_prompt(sentence, form) for sentence in sentences]
+        replies = ask(prompts) if prompts else {}
         answers = [said(replies.get(prompt.prompt_id, ())) for prompt in prompts]
-        return rows([_READ.get(answer, math.nan) for answer in answers])
+        return [_READ.get(answer, math.nan) for answer in answers]
+
+    return AgencyClassifier(f"llm:{model}:{form}", masked, agentic)
 
 
 def said(replies: Sequence[Reply]) -> str:
@@ -392,12 +330,12 @@ def load_classifier(
     True
     """
     if spec in SHIPPED:
-        return ShippedTransformer(masked) if spec == "transformer" else shipped(masked, spec)
+        return shipped_transformer(masked) if spec == "transformer" else shipped(masked, spec)
     # Names first, folders last: a folder called "linear" is given as "./linear"
     if spec == "lexicon" or spec.startswith("lexicon:"):
-        return LexiconClassifier(spec.partition(":")[2] or None, masked)
+        return lexicon_classifier(spec.partition(":")[2], masked)
     if spec.startswith("sentiment:"):
-        return TransformerClassifier(spec.partition(":")[2], masked, kind="sentiment")
+        return transformer_classifier(spec.partition(":")[2], masked, kind="sentiment")
     if spec.startswith("llm:"):
         parse_llm(spec)
         if ask is None:
@@ -405,7 +343,7 @@ def load_classifier(
                 f"{spec} asks a language model, whose answers are paid and are kept in a folder: "
                 "use annotate.agency.rows.classifying_of(spec, settings).classifier(folder)."
             )
-        return LLMClassifier(spec, ask, masked)
+        return llm_classifier(spec, ask, masked)
     return _from_folder(spec, masked)
 
 
@@ -418,7 +356,12 @@ def _from_folder(spec: str, masked: bool) -> AgencyClassifier:
     members = [_from_folder(str(checkpoint), masked) for checkpoint in checkpoint_folders(folder)]
     # A folder of classifiers is one classifier, and each is read on its own
     if members:
-        return Checkpoints(f"{len(members)} checkpoints:{folder.name}", members, masked)
+        name = f"{len(members)} checkpoints:{folder.name}"
+
+        def mean(read: Sequence[str]) -> FloatArray:
+            return mean_of(np.stack([member(read)[:, 1] for member in members]))
+
+        return AgencyClassifier(name, masked, mean, members)
     if (folder / "linear.npz").is_file():
         return read_linear(folder / "linear.npz", masked)
-    return TransformerClassifier(folder, masked)
+    return transformer_classifier(folder, masked)

@@ -19,15 +19,13 @@ import numpy as np
 import pyarrow as pa
 
 import portrayal.registry as registry
-from portrayal.annotate.agency.linear import shipped
+from portrayal.annotate.agency.linear import AgencyClassifier, shipped
 from portrayal.annotate.agency.loading import (
     CARD,
     SHIPPED,
     WEIGHTS,
-    AgencyClassifier,
-    Checkpoints,
-    LLMClassifier,
     checkpoint_folders,
+    llm_classifier,
     load_classifier,
     mean_of,
     parse_llm,
@@ -129,12 +127,7 @@ def _annotator(settings: Mapping[str, Any], *, masked: bool) -> Work:
             for piece in _pieces(row["text"], of_text, text_strata, masked=masked)
         ]
         # P(agentic) of sentences by each checkpoint, shape (n_checkpoints, n)
-        if not read:
-            by_checkpoint = np.empty((1, 0))
-        elif isinstance(classify, Checkpoints):
-            by_checkpoint = classify.each(read)
-        else:
-            by_checkpoint = classify(read)[:, 1][None]
+        by_checkpoint = classify.by_checkpoint(read) if read else np.empty((1, 0))
         means = mean_of(by_checkpoint)
         beside = None if other is None else other(read)[:, 1]
         # Cut the numbers of all sentences at the ends of texts again
@@ -240,9 +233,9 @@ class Classifying(ModelReader):
 
     def classifier(
         self, folder: Path, masked: bool = True, tell: Say = lambda _: None
-    ) -> LLMClassifier:
+    ) -> AgencyClassifier:
         """Return a classifier that asks what has no answer in `folder` yet."""
-        return LLMClassifier(self.spec, lambda prompts: self.ask(folder, prompts, tell), masked)
+        return llm_classifier(self.spec, lambda prompts: self.ask(folder, prompts, tell), masked)
 
     def answered(self, run: Run, annotation: Annotation, tell: Say) -> Annotation:
         """Ask about every sentence of a run, which the caller holds.

@@ -17,7 +17,7 @@ import numpy as np
 from portrayal.annotate.scores import AGENCY
 from portrayal.errors import OptionError
 from portrayal.measure.corrected import HandUnits, hand_marks, picked, sentence_number
-from portrayal.raters import HandTable
+from portrayal.raters.labels import HandTable
 from portrayal.records import ALL, OUTCOMES
 from portrayal.run.directory import Run
 from portrayal.run.reading import read_chosen, read_prompts, read_shards

@@ -25,7 +25,7 @@ from portrayal.annotate.group_labels import (
 from portrayal.annotate.groups import of_cell, text_sources
 from portrayal.errors import DataError, OptionError
 from portrayal.measure.corrected import labelled_texts, picked
-from portrayal.raters import HandTable
+from portrayal.raters.labels import HandTable
 from portrayal.records import ALL
 from portrayal.reference import name_table
 from portrayal.reference.factors import (

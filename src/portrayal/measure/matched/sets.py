@@ -18,7 +18,7 @@ from portrayal.collect.texts import KEPT
 from portrayal.errors import DataError, OptionError
 from portrayal.measure.corrected import MARKS, OUTCOME, HandUnits, hand_marks, picked
 from portrayal.measure.matched.units import FEWEST_WORDS, PAIR, SOURCE, noun_of, units_of
-from portrayal.raters import HandTable
+from portrayal.raters.labels import HandTable
 from portrayal.records import ALL
 from portrayal.reference.locales import HOME
 from portrayal.run.directory import Run

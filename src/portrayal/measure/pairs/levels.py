@@ -31,7 +31,7 @@ from portrayal.measure.pairs.table import (
     exchange_within,
 )
 from portrayal.measure.scored import ScoredUnits
-from portrayal.raters import HandTable
+from portrayal.raters.labels import HandTable
 from portrayal.run.directory import Run
 from portrayal.stats import divide
 from portrayal.types import BoolArray, FloatArray, IntArray

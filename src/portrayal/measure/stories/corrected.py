@@ -24,8 +24,7 @@ from portrayal.measure.stories.tally import (
     Likelihoods,
     Tally,
 )
-from portrayal.raters import HandTable
-from portrayal.raters.labels import SLOTS
+from portrayal.raters.labels import SLOTS, HandTable
 from portrayal.raters.people import people_of
 from portrayal.run.directory import Run
 from portrayal.run.reading import read_chosen
