@@ -10,7 +10,8 @@ import pytest
 from scipy.stats import norm
 
 import portrayal
-from portrayal.records import THESE, Estimate, Fixed, Interval, Null, Status, finite
+from command import invoke
+from portrayal.records import TEXT_SD, THESE, Estimate, Fixed, Interval, Null, Status, finite
 from portrayal.report.first import finding_facts, finding_lines, first_screen
 from portrayal.report.headline import POWER, SHOWN, Headline
 from portrayal.report.page import render
@@ -271,9 +272,38 @@ def test_texts_about_nobody(make_run: Maker) -> None:
 def test_too_few_prompts_and_how_many_more(make_run: Maker) -> None:
     view = View.of(make_run([bare(clusters=3), bare(clusters=2, domain="Love")]))
     assert told(view) == (
-        "a comparison rests on 3 prompts at most, and it takes 5: about 40 texts to each of 3 more "
-        "prompts would do."
+        "a comparison rests on 3 prompts at most, and it takes 5; `portrayal plan ratio` says how "
+        "many find one of which size."
     )
+
+
+HALVES = {"unit": "pair", "n_texts": 40, "clusters": 20}
+TEXTS = {"unit": "text", "n_texts": 20, "clusters": 20}
+OF_SCORES = {TEXT_SD: 1.0}
+OF_SHARES = {"with_first": 4.0, "n_first": 20.0, "with_second": 2.0, "n_second": 20.0}
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (HALVES | {"details": OF_SCORES}, "--effect 0.2"),
+        (HALVES | {"details": OF_SHARES}, "--effect 0.1 --unit points"),
+        (TEXTS | {"details": OF_SCORES}, "--effect 0.2 --apart"),
+        (TEXTS | {"n_texts": 100, "details": OF_SHARES}, "--effect 0.1 --unit points --apart "
+         "--samples 5"),
+    ],
+)  # fmt: skip
+def test_the_number_of_texts_is_that_of_the_plan(
+    make_run: Maker, more: dict[str, Any], words: str
+) -> None:
+    difference: dict[str, Any] = {"measure": "pair_difference.v2", "statistic": "difference"}
+    difference |= {"group": {"gender": "women − men"}, "null": None, **more}
+    wide = near(0.1, -0.9, 1.1, **difference)
+    wide = replace(wide, strata={"model": "m", "score": "refused", "part": "all"})
+    done = invoke("plan", "difference", *words.split(), "--format", "json")
+    (needed,) = json.loads(done.stdout)["needed"]
+    first = lead(View.of(make_run([wide]))).sentence
+    assert f"would be shown by about {needed['n_texts']:,} texts" in first
 
 
 def test_of_these_very_prompts_too_few_texts_are_said(make_run: Maker) -> None:

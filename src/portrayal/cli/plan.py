@@ -80,8 +80,8 @@ def plan(
     if unit != "sd":
         taken += f", of the other group {first.base_share:.0%} have it"
     lead = (
-        f"found with {power:.0%} power at level {level:.0%} among {first.n_tests:,} tests, in "
-        f"simulated audits; taken for granted: {taken}"
+        f"found with {power:.0%} power at level {level:.0%} among {first.n_tests:,} tests; "
+        f"taken for granted: {taken}"
     )
     rows, notes = [], dict[str, None]()
     for size in needed:

@@ -1,4 +1,4 @@
-"""Designs, and the power of an audit's tests in each, by simulation.
+"""Designs, and the power of an audit's tests in each, by simulation or in closed form.
 
 Blocks are what a test takes to be independent: prompts, sources of pairs, originals, occupations or
 templates. One simulator draws what an audit sums by block for each kind of estimand, and the
@@ -10,7 +10,8 @@ audit's test judges it:
   (`stats.infer_contrasts`);
 - *difference* of the mean scores of two groups, of shares, or of the shares with a phrase: within
   blocks (`stats.matched_differences`), between blocks that hold one group each
-  (`stats.infer_differences`), or in these very blocks (`stats.infer_fixed_means`).
+  (`stats.infer_differences`), or in these very blocks (`stats.infer_fixed_means`). Of scores and
+  shares the power is known without simulating, so that a first answer can name a number of texts.
 """
 
 from collections.abc import Sequence
@@ -18,6 +19,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
+from scipy.special import nctdtr
 
 import portrayal.stats as stats
 from portrayal.errors import OptionError
@@ -25,6 +27,7 @@ from portrayal.measure.matched.words import FEWEST, PROPOSED
 from portrayal.records import FEW_PEOPLE, FEW_PROMPTS
 from portrayal.stats.contrasts import TwoSides
 from portrayal.stats.design_effect import evidence_p, share_evidence
+from portrayal.stats.tails import t_isf
 from portrayal.types import BoolArray, FloatArray
 from portrayal.validate import check_count, check_level
 
@@ -187,6 +190,50 @@ def power(design: AuditPlan, seed: int = 0) -> float:
         p, right = (_share if design.kind == "share" else _ratio)(design, rng)
     # A significant effect on the wrong side is no success
     return float(np.mean((p * design.n_tests < 1.0 - design.level) & right))
+
+
+def expected_power(design: AuditPlan) -> float:
+    """Return the power of a difference of scores or of shares as `power`, without simulating.
+
+    The test of a difference is Student's t, so its power is that of the noncentral t (Cohen 1988,
+    section 2.3); in these very blocks what the difference varies by between them is no error.
+
+    >>> pairs = AuditPlan(kind="difference", effect=0.5, blocks=60, tests=1)
+    >>> bool(abs(expected_power(pairs) - power(pairs)) < 0.02)
+    True
+    """
+    if _too_few(design):
+        return 0.0
+    blocks, shared = design.blocks, design.correlation
+    # Variance of the difference between blocks, which is that of the first group's texts alone
+    spread = np.array([(design.effect * design.varies) ** 2, 0.0])
+    within = np.full(2, 1.0 - shared)
+    if design.unit == "points":
+        share = design.base_share + np.array([design.effect, 0.0])
+        shared *= design.base_share * (1.0 - design.base_share)
+        within = np.maximum(share * (1.0 - share) - shared - spread, 0.0)
+    noise = within / design.sides
+    error, df = float((spread + noise).sum()) / blocks, blocks - 1.0
+    variance = error
+    if design.these:
+        error, df = float(noise.sum()) / blocks, blocks * (sum(design.sides) - 2.0)
+    elif design.apart:
+        of_side = np.array([(blocks + 1) // 2, blocks // 2])
+        parts = (shared + spread + noise) / of_side
+        error = variance = float(parts.sum())
+        df = variance**2 / float((parts**2 / (of_side - 1.0)).sum())
+    critical = t_isf(np.array((1.0 - design.level) / design.n_tests / 2.0), np.array(df))
+    bound = float(critical) * np.sqrt(error / variance)
+    return 1.0 - float(nctdtr(df, abs(design.effect) / np.sqrt(variance), bound))
+
+
+def _is_closed(design: AuditPlan) -> bool:
+    """Whether the power of a design follows from its numbers: of scores, and shares inside 0–1."""
+    share, spread = design.base_share + design.effect, abs(design.effect) * design.varies
+    inside = 2.0 * spread <= share <= 1.0 - 2.0 * spread
+    return design.kind == "difference" and (
+        design.unit == "sd" or (design.unit == "points" and inside)
+    )
 
 
 def _too_few(design: AuditPlan) -> bool:
@@ -367,10 +414,16 @@ def _needed(
     design: AuditPlan, vary: Literal["texts", "blocks"], target_power: float, seed: int
 ) -> Needed:
     """Double the number until it is enough, then halve the way back to the least that is."""
+    closed = _is_closed(design)
+
+    def reached_by(number: int) -> float:
+        sized = resized(design, **{vary: number})
+        return expected_power(sized) if closed else power(sized, seed)
+
     low, high = 0, 1 if vary == "texts" else FEW_PROMPTS
     # By three standard errors of so many draws, so that no plan names too few
     target_power += 3.0 * float(np.sqrt(target_power * (1.0 - target_power) / MOST_AUDITS))
-    while (reached := power(resized(design, **{vary: high}), seed)) < target_power:
+    while (reached := reached_by(high)) < target_power:
         # Texts of a prompt are alike: where ten times as many change nothing, none will do.
         if high * 2 > MOST:
             reason = MORE_PROMPTS if vary == "texts" else f"{MOST:,} are too few"
@@ -379,7 +432,7 @@ def _needed(
     # Nearer than the draws can tell apart: a number of a hundredth more has the same power
     while high - low > max(1, high // 100):
         middle = (low + high) // 2
-        share = power(resized(design, **{vary: middle}), seed)
+        share = reached_by(middle)
         if share < target_power:
             low = middle
         else:

@@ -10,12 +10,21 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Literal
+from typing import Any, Literal
 
 import portrayal.report.formats as fmt
 from portrayal.annotate.language import is_english
-from portrayal.measure.matched.differences import AT_MOST
-from portrayal.records import BEYOND_MARGINS, FEW_PEOPLE, FEW_PROMPTS, TEXT_SD, THESE, Estimate
+from portrayal.measure.matched.differences import AT_MOST, N_FIRST
+from portrayal.planning import plan
+from portrayal.records import (
+    BEYOND_MARGINS,
+    FEW_PEOPLE,
+    FEW_PROMPTS,
+    TEXT_SD,
+    THESE,
+    UNITS,
+    Estimate,
+)
 from portrayal.report.findings import Finding, described_lines, label_of
 from portrayal.report.passages import rows_of
 from portrayal.report.study import report_of
@@ -264,11 +273,33 @@ def _reach(
     # What shrinks with the root of the texts is a ratio's logarithm.
     scaled = [math.log(x) if e.statistic == "ratio" else x for x in (size, small)]
     if (times := (scaled[0] / scaled[1]) ** 2) > 1.0:
-        texts = fmt.count(float(f"{times * readable:.2g}"))
-        sentence += f"; {small_words} would be shown by about {texts} texts"
+        # Where as many do not show it, texts vary by more than a plan takes for granted
+        if (texts := planned(e) or 0) <= readable:
+            texts = round(float(f"{times * readable:.2g}"))
+        sentence += f"; {small_words} would be shown by about {texts:,} texts"
     if e.statistic == "ratio" and size > WIDEST:
         sentence = f"{question}, only ratios above {WIDEST:g}"
     return Reach(question, e.statistic, size, len(members), sentence, math.isfinite(widest))
+
+
+def planned(e: Estimate) -> int | None:
+    """Return how many texts `plan` names for a small difference by a design as that of `e`.
+
+    None of what a plan would simulate, or of which it takes for granted what does not hold: of
+    ratios, phrases, and shares that are not of texts; and where no number will do.
+    """
+    unit, these = unit_of(e)[1], e.population == THESE
+    blocks = next((n for name, n in e.details.items() if name.startswith(UNITS)), math.nan)
+    is_share = unit == "points" and N_FIRST in e.details and "word" not in e.strata
+    if not (is_share or unit == TEXT_SD) or (these and math.isnan(blocks)):
+        return None
+    n_blocks = int(blocks) if these else max(e.n_clusters, 1)
+    apart = e.unit == "text" and "within" not in (e.interval.method if e.interval else "")
+    each = max(round(e.n_texts / n_blocks / (1 if apart else 2)), 1)
+    design: dict[str, Any] = {"unit": "points" if is_share else "sd", "texts": each}
+    design |= {"blocks": n_blocks} if these else {"apart": apart}
+    needed = plan("difference", [SMALL[unit][0]], **design)[-1]
+    return None if needed.undefined else needed.design.n_texts
 
 
 def _excluded(e: Estimate) -> float:
@@ -321,19 +352,14 @@ def _untested(view: View, readable: int) -> str:
     noun = report_of(view).wording.clusters.removesuffix("s")
     if valued and most < FEW_PROMPTS:
         largest = max(valued, key=lambda e: e.n_clusters)
-        if view.study.matched and largest.population != THESE:
-            return (
-                f"a comparison rests on {clusters_of(largest, noun=noun)} at most, and it takes "
-                f"{FEW_PROMPTS}; `portrayal plan difference` says how many find a difference of "
-                "which size"
-            )
         if any(e.population == THESE for e in valued):
             return f"a comparison rests on {fmt.plural(most, 'text')}, and it takes {FEW_PROMPTS}"
-        missing = FEW_PROMPTS + 1 - most
-        texts = max(math.ceil(readable / max(most, 1)), 4 * FEW_PEOPLE)
+        small_words = f"`portrayal plan {largest.statistic}` says how many find one of which size"
+        if (n := planned(largest)) is not None:
+            small_words = f"{SMALL[unit_of(largest)[1]][1]} would be shown by about {n:,} texts"
         return (
             f"a comparison rests on {clusters_of(largest, noun=noun)} at most, and it takes "
-            f"{FEW_PROMPTS}: about {texts} texts to each of {missing} more {noun}s would do"
+            f"{FEW_PROMPTS}; {small_words}"
         )
     if valued and not any(e.enough for e in valued):
         return (

@@ -9,6 +9,7 @@ from measure.agency.test_agency_blocks import numbered, texts_of
 from portrayal.measure.agency.estimates import agency_gap, agency_variance
 from portrayal.measure.agency.texts import LabelColumn
 from portrayal.measure.scope import Scope
+from portrayal.records import THESE
 
 SCOPE = Scope("agency", draws=100, permutations=20, instruments={"classifier": "test"})
 REPLICATES, BLOCKS, PER_CELL = 200, 20, 5
@@ -68,6 +69,38 @@ def test_levels_of_blocks_that_hold_more_of_one_group_are_no_difference_between_
     assert np.mean([e.value for e in found]) > 0.05
     for e in found:
         assert e.interval.low < e.value < e.interval.high
+
+
+@pytest.mark.parametrize("blocks", [True, False])
+@pytest.mark.parametrize("answers", [1, 4])
+def test_of_these_prompts_the_interval_is_narrower_and_covers(answers, blocks):
+    """Prompts differ in what they make of a group: of others that is chance, of these it is not."""
+    rng = np.random.default_rng(7)
+    shape = REPLICATES, BLOCKS, 2, PER_CELL
+    # An effect of each block, and a level of each prompt; answers differ in themselves.
+    true = rng.normal(0.0, 0.1, shape[:3])[..., np.newaxis] + rng.normal(0.0, 0.05, shape)
+    index = np.indices((*shape, answers)).reshape(5, -1)
+    model, block, group = index[:3]
+    gap = true[tuple(index[:4])] + rng.normal(0.0, 0.15, index.shape[1])
+    prompt = np.arange(true.size).reshape(shape)[tuple(index[:4])]
+    texts = texts_of(gap, group, cluster=prompt, unit="prompt")
+    columns = {"job": numbered(block, "j"), "pronoun": numbered(group, "p")} if blocks else {}
+    named = tuple(f"m{i:03d}" for i in range(REPLICATES))
+    texts = replace(texts, model=LabelColumn(model, named), columns=columns)
+    found = list(agency_gap(texts, SCOPE))
+    if answers == 1 and not blocks:
+        assert {e.fixed for e in found} == {None}, "nothing is repeated"
+        return
+    wide = np.mean([e.interval.high - e.interval.low for e in found])
+    fixed = [e.of_population(THESE, 0.95) for e in found]
+    bounds = np.array([(e.interval.low, e.interval.high) for e in fixed])
+    value = true.mean(axis=(1, 3))
+    inside = (bounds.T[0] <= value[:, 0] - value[:, 1]) & (value[:, 0] - value[:, 1] <= bounds.T[1])
+    assert np.ptp(bounds, axis=1).mean() < 0.8 * wide
+    # One text of each prompt tells its level from chance in nothing, so that bounds are too wide
+    assert (0.92 if answers > 1 else 0.94) <= inside.mean() <= (0.98 if answers > 1 else 1.0)
+    excluded = (bounds.T[0] > 0.0) | (bounds.T[1] < 0.0)
+    assert [e.tests[0].p < 0.05 for e in fixed] == excluded.tolist()
 
 
 @pytest.mark.parametrize("uneven", [False, True])

@@ -22,7 +22,7 @@ from portrayal.measure.agency.strata import (
     association,
     strata,
 )
-from portrayal.measure.agency.texts import WITHIN, AgencyTexts
+from portrayal.measure.agency.texts import PROMPT, WITHIN, AgencyTexts
 from portrayal.measure.clustered import GroupSums, Inference, estimates_of
 from portrayal.measure.corrected import HandSums
 from portrayal.measure.scope import Scope
@@ -41,12 +41,14 @@ from portrayal.registry import Component
 from portrayal.stats import (
     crossed_differences,
     infer_differences,
+    infer_fixed_means,
     infer_means,
     infer_variance,
     matched_differences,
     permutation_range,
 )
 from portrayal.stats._arguments import divide, divide_or_zero
+from portrayal.stats.blocks import matched_weight
 from portrayal.stats.clustered import Clustered, infer_crossed
 from portrayal.types import FloatArray, IntArray
 
@@ -391,6 +393,7 @@ def _of_kind(stratum: AgencyStratum, kind: tuple[str, ...], scope: Scope) -> Ite
         fields_of_pairs.append(of_pair | status)
     method = MATCHED if stratum.blocks.kind == BLOCK else MEAN
     naive = inferred(stratum.compared, result, n_texts, (n, m), method)
+    naive = replace(naive, fixed=in_these_prompts(stratum, first, second, result, chance, scope))
     shuffled = stratum.null.means(first) - stratum.null.means(second)
     yield from of_stratum(
         *(AGENCY_GAP, stratum, sums, sums.with_hand(naive, scope, "difference"), scope),
@@ -472,6 +475,43 @@ def infer_gaps(
     # value.
     shift = chance if in_blocks else 0.0
     return replace(result, value=value, low=result.low + shift, high=result.high + shift), chance
+
+
+def in_these_prompts(
+    stratum: AgencyStratum,
+    first: FloatArray,
+    second: FloatArray,
+    result: Clustered,
+    chance: FloatArray,
+    scope: Scope,
+) -> tuple[FloatArray, FloatArray, FloatArray] | None:
+    """Bound and test the differences in these very prompts, of which texts alone are drawn.
+
+    Texts of one prompt differ by chance. Where prompts have one text each, those of one block and
+    group do: they also differ in their prompts, so that bounds are rather too wide. None where
+    texts name no prompt, or neither is repeated. Parameters as of `infer_gaps`, and what it gives.
+    """
+    in_blocks, prompt = stratum.blocks.kind == BLOCK, stratum.units.of.code
+    repeated = len(prompt) >= 2 * len(np.unique(prompt))
+    if stratum.units.kind != PROMPT or not (repeated or in_blocks):
+        return None
+    block = stratum.blocks.of.code if in_blocks else np.zeros_like(prompt)
+    same = np.stack([prompt if repeated else block, stratum.cell])
+    same = np.unique(same, axis=1, return_inverse=True)[1].ravel()
+    units = replace(stratum.table(stratum.units, first, second), cluster=block)
+    off = units.score - (np.bincount(same, units.score) / np.bincount(same))[same]
+    free = 1.0 - 1.0 / np.bincount(same)[same]
+    _, n, _, m = units.sums()
+    weight = matched_weight(n, m)
+    part = divide_or_zero(weight, weight.sum(axis=0))
+    df = np.stack([free @ side for side in units.members])
+    squares = np.stack([off**2 @ side for side in units.members])
+    # Each side adds its noise; their mean is the difference, so both count twice
+    by_size = np.stack([divide_or_zero(part**2, size).sum(axis=0) for size in (n, m)])
+    noise = 4.0 * divide(squares, df) * by_size
+    value = np.stack([result.value - chance] * 2)
+    low, high, p = infer_fixed_means(value, np.arange(2), noise, df, scope.level)
+    return low + chance, high + chance, p
 
 
 def sharper_by(
