@@ -21,11 +21,11 @@ from benchmarks import calibration_worlds as worlds
 from benchmarks.calibration_stories import NOBODY, story_tally
 from benchmarks.calibration_worlds import Bearers, Rng
 from portrayal import registry
-from portrayal.comparison import Side
+from portrayal.comparison.compare import Side
 from portrayal.comparison.result import CHANGED, verdict
-from portrayal.measure import Scope, Tables, Tally, with_q_values
-from portrayal.measure.stories.tally import NO_SLOT
-from portrayal.measure.tables import parameters
+from portrayal.measure.scope import Scope, with_q_values
+from portrayal.measure.stories.tally import NO_SLOT, Tally
+from portrayal.measure.tables import Tables, parameters
 from portrayal.records import ALL, Estimate
 from portrayal.reference import (
     RACES,

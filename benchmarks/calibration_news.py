@@ -9,14 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.calibration_worlds import Rng
-from portrayal.annotate.topics import TopicModel, TopicTexts
 from portrayal.annotate.topics.fit import chunk_for, fit_lda
-from portrayal.annotate.topics.model import count_words
-from portrayal.measure import Scope
+from portrayal.annotate.topics.model import TopicModel, TopicTexts, count_words
 from portrayal.measure.pairs.changes import GROUP_CHANGE, PAIRED_DISTANCE, PREJUDICE_RATE
 from portrayal.measure.pairs.estimates import ONE_EACH
 from portrayal.measure.pairs.table import Paired, Texts
 from portrayal.measure.pairs.topics import NULL, document_levels, topics_of
+from portrayal.measure.scope import Scope
 from portrayal.types import FloatArray, IntArray
 
 WORDS = 8  # of each sentence

@@ -14,7 +14,8 @@ import numpy as np
 from benchmarks import calibration_audits as audits
 from benchmarks.calibration_worlds import Bearers
 from portrayal import registry
-from portrayal.measure import Tally, scope
+from portrayal.measure import scope
+from portrayal.measure.stories.tally import Tally
 from portrayal.records import ALL, Estimate
 from portrayal.stats import benjamini_hochberg, holm
 from portrayal.types import FloatArray

@@ -7,10 +7,11 @@ import numpy as np
 
 from benchmarks import calibration_worlds as worlds
 from benchmarks.calibration_worlds import Cell, Rng
-from portrayal.measure import HandSample, Scope, Tally
+from portrayal.measure.scope import Scope
+from portrayal.measure.stories.corrected import HandSample
 from portrayal.measure.stories.representation import representation
 from portrayal.measure.stories.subordination import subordination
-from portrayal.measure.stories.tally import DOMINANT, NEUTRAL, SUBORDINATE
+from portrayal.measure.stories.tally import DOMINANT, NEUTRAL, SUBORDINATE, Tally
 from portrayal.records import Estimate
 from portrayal.reference import (
     RACES,

@@ -16,8 +16,9 @@ from pathlib import Path
 import pyarrow as pa
 
 from portrayal.collect.corpus import Corpus, file_corpus
-from portrayal.measure import Scope
-from portrayal.measure.cues import cue_counts, cue_list, find_cues
+from portrayal.measure.cues.lists import cue_list
+from portrayal.measure.cues.search import cue_counts, find_cues
+from portrayal.measure.scope import Scope
 from portrayal.run.files import write_parquet
 from portrayal.studies.laissez_faire import sample
 

@@ -22,11 +22,11 @@ from scipy.special import expit
 
 import portrayal
 from portrayal.comparison.sums import Sums, changes_against
-from portrayal.measure import tally_stories
 from portrayal.measure.scope import with_q_values
 from portrayal.measure.stories.outcomes import outcomes
 from portrayal.measure.stories.representation import representation
 from portrayal.measure.stories.subordination import subordination
+from portrayal.measure.stories.tally import tally_stories
 from portrayal.reference import RACES, baseline, mena_nhpi_table, name_table, race_likelihoods
 from portrayal.run import Run, estimates_to_table, write_parquet
 from portrayal.run.estimates import influences_to_table

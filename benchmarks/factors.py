@@ -24,8 +24,8 @@ from portrayal import registry
 from portrayal.annotate import annotate_run
 from portrayal.annotate.groups import GROUPS, group_reader, group_settings
 from portrayal.collect import import_texts
-from portrayal.measure import Scope
 from portrayal.measure.groups import read_group_texts
+from portrayal.measure.scope import Scope
 from portrayal.reference.factors import Factor, WordSource, load_factor
 from portrayal.run import Run
 from portrayal.studies.groups import MEASURES

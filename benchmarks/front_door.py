@@ -26,9 +26,9 @@ import pyarrow as pa
 
 import portrayal
 from portrayal.annotate.scores import TextScore
-from portrayal.measure import Scope
 from portrayal.measure.matched import MatchedSets
 from portrayal.measure.matched.differences import Within, contrasts
+from portrayal.measure.scope import Scope
 from portrayal.planning.design import FAR, Unit
 from portrayal.records import FEW_PROMPTS
 from portrayal.types import FloatArray

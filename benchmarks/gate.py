@@ -23,7 +23,8 @@ from scipy import stats as distributions
 
 import portrayal
 from benchmarks.calibration import show
-from portrayal.gating import Policy, Rule, gate
+from portrayal.gating.gate import gate
+from portrayal.gating.policy import Policy, Rule
 from portrayal.records import Estimate
 from portrayal.run import Run
 from portrayal.run.estimates import Influences

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 import portrayal
-from portrayal.measure import Scope
 from portrayal.measure.clustered import corrected_inference
 from portrayal.measure.drawing import draw_for
 from portrayal.measure.pairs.levels import corrected_change, text_levels, with_hand_scores
 from portrayal.measure.pairs.table import pair_texts
+from portrayal.measure.scope import Scope
 from portrayal.raters.labels import HandTable
 from portrayal.run import Run
 

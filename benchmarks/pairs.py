@@ -26,10 +26,10 @@ import pandas as pd
 import pyarrow as pa
 
 import portrayal
-from portrayal.measure import Scope, with_q_values
 from portrayal.measure.matched import MatchedSets, MatchedTexts
 from portrayal.measure.matched.differences import pair_difference
 from portrayal.measure.matched.words import Halves, pair_words
+from portrayal.measure.scope import Scope, with_q_values
 from portrayal.records import ALL, Estimate
 from portrayal.registry import get
 from portrayal.studies.pairs import PairOptions

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from portrayal.annotate import annotate_run
-from portrayal.measure import Scope
 from portrayal.measure.pairs.table import Deal, Level, Paired, Texts, pair_texts
+from portrayal.measure.scope import Scope
 from portrayal.records import Estimate
 from topic_run import paired_run
 

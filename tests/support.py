@@ -14,7 +14,8 @@ from portrayal import registry
 from portrayal.annotate import annotate_run
 from portrayal.collect import import_texts
 from portrayal.collect.tables import write_table
-from portrayal.measure import Scope, Tally, tally_stories
+from portrayal.measure.scope import Scope
+from portrayal.measure.stories.tally import Tally, tally_stories
 from portrayal.measure.tables import parameters
 from portrayal.records import Prompt
 from portrayal.reference import RACES, baseline

@@ -13,7 +13,7 @@ import pytest
 
 import portrayal
 from portrayal.collect.promptfile import read_prompts
-from portrayal.comparison import Change
+from portrayal.comparison.result import Change
 from portrayal.errors import DataError, OptionError
 from portrayal.gating.verdict import Limit, RuleCheck, Verdict
 from portrayal.records import Estimate, Interval, Null, Test

@@ -3,7 +3,7 @@
 import pytest
 
 from portrayal.errors import OptionError
-from portrayal.measure import Scope
+from portrayal.measure.scope import Scope
 from portrayal.validate import (
     check_choice,
     check_count,

@@ -8,7 +8,7 @@ import numpy as np
 
 from portrayal.annotate import annotate_run
 from portrayal.annotate.group_words import group_word_settings
-from portrayal.annotate.topics import TopicSettings, fit_topics
+from portrayal.annotate.topics.fit import TopicSettings, fit_topics
 from portrayal.collect import import_texts
 from portrayal.collect.fields import TextFields
 from portrayal.measure.pairs.table import Paired, pair_texts

@@ -11,8 +11,8 @@ from portrayal import registry
 from portrayal.annotate import Annotator, annotate_run
 from portrayal.annotate.people.stories.rows import LABELLED, PEOPLE
 from portrayal.errors import UnknownNameError
-from portrayal.measure import tally_stories
 from portrayal.measure.stories.outcomes import outcomes
+from portrayal.measure.stories.tally import tally_stories
 from portrayal.records import OUTCOMES
 from support import make_run, scope, story
 

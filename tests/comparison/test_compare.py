@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import portrayal
-from portrayal.comparison import Side, compare_several, models_of
+from portrayal.comparison.compare import Side, compare_several, models_of
 from portrayal.comparison.result import Change, about, by_evidence
 from portrayal.comparison.sums import Sums, changes_against
 from portrayal.errors import OptionError, RunError

@@ -19,7 +19,7 @@ from portrayal.collect.ask.journal import Journal
 from portrayal.collect.promptfile import read_prompts
 from portrayal.collect.sources import open_source
 from portrayal.errors import PortrayalError
-from portrayal.gating import read_policy
+from portrayal.gating.policy import read_policy
 from portrayal.raters.sheets import codebook
 from portrayal.reference.factors import load_factor
 from portrayal.registry import get

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 import portrayal
 from gating.conftest import LEARNING, stories
 from gating.worlds import run_of
-from portrayal.comparison import Side
+from portrayal.comparison.compare import Side
 from portrayal.comparison.sums import Sums, changes_against
 from portrayal.errors import OptionError, RunError
-from portrayal.gating import Policy, Rule
+from portrayal.gating.policy import Policy, Rule
 from portrayal.records import LIKE_THESE, TEXTS_ALONE, THESE
 from portrayal.stats.contrasts import RatioScore, TwoSides
 from portrayal.studies.laissez_faire import prompts

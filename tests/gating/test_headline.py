@@ -7,7 +7,7 @@ import portrayal
 from fair_answers import fair_answers
 from gating.conftest import stories
 from portrayal.errors import OptionError
-from portrayal.gating import read_policy, write_policy
+from portrayal.gating.policy import read_policy, write_policy
 from portrayal.records import TEXTS_ALONE
 
 

@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from portrayal.comparison import Change
-from portrayal.gating import FORMATS, RuleCheck, SampleSize, Verdict
-from portrayal.gating.verdict import EXIT_CODES
+from portrayal.comparison.result import Change
+from portrayal.gating.verdict import EXIT_CODES, FORMATS, RuleCheck, SampleSize, Verdict
 from portrayal.records import THESE
 
 CHECK = RuleCheck(

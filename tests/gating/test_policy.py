@@ -5,7 +5,7 @@ import math
 import pytest
 
 from portrayal.errors import DataError, OptionError
-from portrayal.gating import Policy, Rule, read_policy, write_example
+from portrayal.gating.policy import Policy, Rule, read_policy, write_example
 
 GOOD = """level = 0.9
 

@@ -8,7 +8,7 @@ import pytest
 import portrayal
 from command import invoke
 from portrayal.errors import OptionError
-from portrayal.gating import Policy, Rule
+from portrayal.gating.policy import Policy, Rule
 
 
 def rows(share, seed, n=1000):

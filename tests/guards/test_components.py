@@ -319,7 +319,7 @@ THIRD_PARTY = """
 import numpy as np
 from portrayal.measure.clustered import GroupSums, estimates_of
 from portrayal.measure.scored import ScoredUnits
-from portrayal.measure.stories import strata
+from portrayal.measure.stories.strata import strata
 from portrayal.registry import Component
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from measure.cues.stories import story_run
 from portrayal.errors import DataError, OptionError
-from portrayal.measure.cues import run_people
+from portrayal.measure.cues.people import run_people
 from portrayal.measure.drawing import draw_texts, items_of, short_of_people
 from portrayal.raters.sheets import evenly
 from portrayal.run import Run, read_rows

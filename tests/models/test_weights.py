@@ -16,7 +16,7 @@ from portrayal.annotate.agency.loading import WEIGHTS as AGENCY_WEIGHTS
 from portrayal.annotate.people.reader import network
 from portrayal.annotate.people.reader.rows import WEIGHTS
 from portrayal.errors import DataError
-from portrayal.models import load_onnx, read_arrays
+from portrayal.models.loading import load_onnx, read_arrays
 from support import needs
 
 TAMPERED = pytest.mark.fault(

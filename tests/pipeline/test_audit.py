@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import portrayal
 from portrayal import registry
 from portrayal.errors import DataError, OptionError, PortrayalError, RunError, UnknownNameError
-from portrayal.measure import with_q_values
+from portrayal.measure.scope import with_q_values
 from portrayal.pipeline.config import AuditConfig
 from portrayal.records import REFERENCE, Estimate, PromptScores, Status, Test
 from portrayal.run import Stage, fingerprint

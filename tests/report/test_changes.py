@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import portrayal
-from portrayal.comparison import Side
+from portrayal.comparison.compare import Side
 from portrayal.report.compared import change_lines
 from portrayal.run import Run
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from portrayal.comparison import Change
-from portrayal.measure.pairs import IN_ORIGINALS
+from portrayal.comparison.result import Change
+from portrayal.measure.pairs.estimates import IN_ORIGINALS
 from portrayal.records import TEXT_SD, THESE, Estimate, Fixed, Interval, Null
 from portrayal.reference.labels import speaking_of
 from portrayal.report.findings import facts_of

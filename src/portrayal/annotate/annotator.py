@@ -12,7 +12,7 @@ import pyarrow as pa
 
 import portrayal.registry as registry
 from portrayal.errors import OptionError
-from portrayal.models import on_one_core
+from portrayal.models.loading import on_one_core
 from portrayal.reference.shipped import toml_beside
 from portrayal.registry import Component
 from portrayal.run.directory import Run

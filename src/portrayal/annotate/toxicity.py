@@ -14,7 +14,7 @@ import pyarrow as pa
 from portrayal.annotate.annotator import Annotator, description
 from portrayal.annotate.sentences import sentences
 from portrayal.errors import OptionError
-from portrayal.models import load_transformer
+from portrayal.models.loading import load_transformer
 from portrayal.reference.datafile import file_states
 
 __all__ = ["load", "toxicity_settings"]

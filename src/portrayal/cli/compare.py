@@ -16,7 +16,7 @@ from portrayal.records import LIKE_THESE, Population
 from portrayal.shown import counted
 
 if TYPE_CHECKING:
-    from portrayal.comparison import Comparison
+    from portrayal.comparison.result import Comparison
 
 
 def compare(
@@ -68,7 +68,7 @@ def compare(
         prompts-like-these, or these-prompts: chance is in the answers alone.
     """
     from portrayal.collect.fields import parse_columns
-    from portrayal.comparison import compare_several, models_of, side_of
+    from portrayal.comparison.compare import compare_several, models_of, side_of
 
     opened = [side_of(path) for path in runs] if score is None else []
     if by not in (None, "model"):
@@ -184,8 +184,9 @@ def gate(
     init
         Write a commented policy, and no more: of a run, that another be no worse than it.
     """
-    from portrayal.gating import FORMATS, Policy, Rule, write_example, write_policy
-    from portrayal.gating import gate as judge
+    from portrayal.gating.gate import gate as judge
+    from portrayal.gating.policy import Policy, Rule, write_example, write_policy
+    from portrayal.gating.verdict import FORMATS
     from portrayal.run import write_atomically
 
     if init is not None:

@@ -47,9 +47,9 @@ def cues(
     from portrayal.collect.corpus import file_corpus, run_corpus
     from portrayal.collect.fields import parse_columns
     from portrayal.collect.tables import write_table
-    from portrayal.measure import Scope
     from portrayal.measure.cues.lists import cue_list, cues_of
     from portrayal.measure.cues.search import cue_counts, cue_rows, find_cues
+    from portrayal.measure.scope import Scope
     from portrayal.run import Run
     from portrayal.validate import check_choice
 

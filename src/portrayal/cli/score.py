@@ -68,7 +68,7 @@ def people(
         Table of the races of names.
     """
     from portrayal.annotate.people import extract_people
-    from portrayal.annotate.people.labeler import labelling_of
+    from portrayal.annotate.people.labeler.stage import labelling_of
     from portrayal.annotate.people.reader.rows import UNSURE
     from portrayal.measure.stories.conclusions import conclusions
     from portrayal.raters.people import (

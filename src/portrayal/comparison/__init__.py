@@ -4,19 +4,3 @@ What a run is *compared against* is a value: an earlier run, another model (`Sid
 texts before they were rewritten. All of these become sums by prompt (`Sums`), the sums
 of both become a `Change` by one function (`changes_against`), and everything else is built on it.
 """
-
-from portrayal.comparison.compare import Side, compare, compare_several, models_of, side_of
-from portrayal.comparison.result import Change, Comparison
-from portrayal.comparison.scores import ScoreChange, compare_scores
-
-__all__ = [
-    "Change",
-    "Comparison",
-    "ScoreChange",
-    "Side",
-    "compare",
-    "compare_scores",
-    "compare_several",
-    "models_of",
-    "side_of",
-]

@@ -9,21 +9,6 @@ measure is a function and a `Component` in one of these folders, a line in pypro
 test.
 """
 
-from portrayal.measure.scope import Scope, with_q_in, with_q_values
-from portrayal.measure.stories.corrected import HandSample, hand_sample
-from portrayal.measure.stories.tally import ROLES, Characters, Tally, tally_stories
-from portrayal.measure.tables import Tables, check_measures
+from portrayal.measure.tables import Tables
 
-__all__ = [
-    "ROLES",
-    "Characters",
-    "HandSample",
-    "Scope",
-    "Tables",
-    "Tally",
-    "check_measures",
-    "hand_sample",
-    "tally_stories",
-    "with_q_in",
-    "with_q_values",
-]
+__all__ = ["Tables"]

@@ -16,7 +16,7 @@ from portrayal.collect.corpus import people_parts
 from portrayal.errors import OptionError
 from portrayal.measure.clustered import corrected_inference, share_inference
 from portrayal.measure.corrected import IMPOSSIBLE, HandSums, texts_named
-from portrayal.measure.cues import run_people
+from portrayal.measure.cues.people import run_people
 from portrayal.measure.scope import Scope
 from portrayal.measure.scored import ScoredUnits
 from portrayal.raters.labels import YES, Labels, settled

@@ -21,7 +21,7 @@ from portrayal.annotate.scores import AGENCY, SENTIMENT, TEXT_SCORES, TOXICITY, 
 from portrayal.collect.corpus import people_parts
 from portrayal.errors import OptionError
 from portrayal.measure.corrected import FEWEST, MARKS, ORIGINAL, OUTCOME
-from portrayal.measure.cues import run_people
+from portrayal.measure.cues.people import run_people
 from portrayal.raters.labels import HandTable, Unit
 from portrayal.raters.sheets import (
     CODEBOOKS,

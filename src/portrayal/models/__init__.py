@@ -4,29 +4,3 @@ A *local model* is weights as safetensors with a tokenizer and a config (through
 transformers), or an exported ONNX file. Code that comes with a model is never run. Packages are
 imported where they are needed, and one that is missing is an error that names the extra.
 """
-
-from portrayal.models.loading import (
-    MOST_TOKENS,
-    Transformer,
-    has_onnx,
-    load_encoder,
-    load_onnx,
-    load_transformer,
-    on_one_core,
-    probabilities,
-    read_arrays,
-    save_encoder,
-)
-
-__all__ = [
-    "MOST_TOKENS",
-    "Transformer",
-    "has_onnx",
-    "load_encoder",
-    "load_onnx",
-    "load_transformer",
-    "on_one_core",
-    "probabilities",
-    "read_arrays",
-    "save_encoder",
-]

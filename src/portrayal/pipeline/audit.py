@@ -16,7 +16,7 @@ from portrayal.annotate import Annotator, annotate_run
 from portrayal.annotate.agency.rows import classifying_of
 from portrayal.annotate.group_labels import group_labelling, group_labels_sentence
 from portrayal.annotate.llm import ModelReader
-from portrayal.annotate.people.labeler import labelling_of, labelling_of_run
+from portrayal.annotate.people.labeler.stage import labelling_of, labelling_of_run
 from portrayal.collect import import_texts
 from portrayal.collect.ask import ask_model
 from portrayal.collect.corpus import asked_source, is_asked
@@ -24,9 +24,9 @@ from portrayal.collect.fields import parse_columns
 from portrayal.collect.sources import TextSource, open_source
 from portrayal.collect.texts import SHARD_ROWS, said_left_out
 from portrayal.errors import OptionError
-from portrayal.measure import check_measures, with_q_in
-from portrayal.measure.scope import Question, sides_of
-from portrayal.models import on_one_core
+from portrayal.measure.scope import Question, sides_of, with_q_in
+from portrayal.measure.tables import check_measures
+from portrayal.models.loading import on_one_core
 from portrayal.pipeline.config import AuditConfig
 from portrayal.recognise import Design, recognise
 from portrayal.records import ALL, OTHERS

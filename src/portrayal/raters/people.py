@@ -29,7 +29,7 @@ from portrayal.annotate.people import (
     extract_people,
     labelled_person,
 )
-from portrayal.annotate.people.labeler import Labelling, LabelResult
+from portrayal.annotate.people.labeler.stage import Labelling, LabelResult
 from portrayal.annotate.people.reader import read_stories
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError, OptionError

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 import portrayal.report.formats as fmt
-from portrayal.annotate.people.labeler import labelling_removed, labelling_sentence
+from portrayal.annotate.people.labeler.stage import labelling_removed, labelling_sentence
 from portrayal.collect.tables import UNNAMED
 from portrayal.measure.stories.conclusions import measured, summary_of
 from portrayal.records import ALL

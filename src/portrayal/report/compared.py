@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from portrayal.comparison import Change, Comparison, Side
+from portrayal.comparison.compare import Side
 from portrayal.comparison.result import (
     CHANGED,
+    Change,
+    Comparison,
     by_evidence,
     change_number,
     form_of_change,

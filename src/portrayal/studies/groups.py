@@ -5,13 +5,13 @@ from collections.abc import Iterable, Sequence
 from portrayal.annotate import Annotation
 from portrayal.annotate.groups import group_settings
 from portrayal.annotate.people.reader.referents import BY_READER, EMBEDDED
-from portrayal.measure import Tables
 from portrayal.measure.groups.texts import (
     GroupTexts,
     attributes_of,
     read_group_texts,
     with_hand_labels,
 )
+from portrayal.measure.tables import Tables
 from portrayal.reference.factors import (
     Factor,
     ModelSource,

@@ -16,8 +16,8 @@ from portrayal.annotate import Annotation
 from portrayal.collect.fields import TextFields
 from portrayal.config import StudyOptions
 from portrayal.errors import OptionError
-from portrayal.measure import Scope, Tables
-from portrayal.measure.scope import Question
+from portrayal.measure.scope import Question, Scope
+from portrayal.measure.tables import Tables
 from portrayal.raters.labels import HandTable, read_hand_labels
 from portrayal.records import Population, Prompt
 from portrayal.reference.factors import load_factor

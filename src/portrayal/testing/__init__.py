@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from portrayal.gating import Verdict
+    from portrayal.gating.verdict import Verdict
 
 
 @pytest.fixture(scope="session")
@@ -18,7 +18,8 @@ def portrayal_gate() -> "Callable[..., Verdict]":
 
     def judge(run: Any, against: Any, policy: Any) -> "Verdict":
         __tracebackhide__ = True
-        from portrayal.gating import FORMATS, gate
+        from portrayal.gating.gate import gate
+        from portrayal.gating.verdict import FORMATS
 
         verdict = gate(run, against, policy)
         if not verdict.passed:

@@ -8,24 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portrayal.annotate.topics import (
-    TopicSettings,
-    fit_topics,
-    load_topics,
-    save_topics,
-    saved_topics,
-    topics_stage,
-)
 from portrayal.annotate.topics.fit import (
+    TopicSettings,
     choose_topics,
     chunk_for,
     completion_loss,
     fit_lda,
+    fit_topics,
     passes_for,
+    saved_topics,
     split_words,
     topic_grid,
+    topics_stage,
 )
-from portrayal.annotate.topics.model import bags_of
+from portrayal.annotate.topics.model import bags_of, load_topics, save_topics
 from portrayal.errors import DataError, OptionError, RunError
 from support import needs
 from topic_run import news, paired_run, silent, topic_run

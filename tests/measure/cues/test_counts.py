@@ -6,9 +6,9 @@ import pytest
 
 from measure.cues.stories import story_run
 from portrayal.collect.corpus import file_corpus, run_corpus
-from portrayal.measure import Scope
-from portrayal.measure.cues import cue_counts, cue_list, cues_of, find_cues
-from portrayal.measure.cues.search import CUE_COUNTS, cue_rows
+from portrayal.measure.cues.lists import cue_list, cues_of
+from portrayal.measure.cues.search import CUE_COUNTS, cue_counts, cue_rows, find_cues
+from portrayal.measure.scope import Scope
 
 
 @pytest.fixture(scope="module")

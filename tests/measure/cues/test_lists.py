@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from portrayal.errors import DataError, UnknownNameError
-from portrayal.measure.cues import Cue, cue_list
-from portrayal.measure.cues.lists import CueList, cues_of, matcher
+from portrayal.measure.cues.lists import Cue, CueList, cue_list, cues_of, matcher
 
 
 def found(cues: CueList, text: str) -> list[str]:

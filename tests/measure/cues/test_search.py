@@ -7,8 +7,8 @@ import pytest
 from measure.cues.stories import stories, story_run
 from portrayal.collect.corpus import file_corpus, run_corpus
 from portrayal.errors import DataError
-from portrayal.measure.cues import cue_list, cues_of, find_cues
-from portrayal.measure.cues.search import described, role_of
+from portrayal.measure.cues.lists import cue_list, cues_of
+from portrayal.measure.cues.search import described, find_cues, role_of
 from portrayal.run import Run
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from portrayal.annotate.topics import Bags, TopicSettings, fit_topics, read_topic_texts
+from portrayal.annotate.topics.fit import TopicSettings, fit_topics
+from portrayal.annotate.topics.model import Bags, read_topic_texts
 from portrayal.errors import RunError
-from portrayal.measure import Scope
 from portrayal.measure.pairs.changes import PAIRED_DISTANCE, PREJUDICE_RATE
 from portrayal.measure.pairs.estimates import FEW_TO_EXCHANGE, ONE_EACH
 from portrayal.measure.pairs.table import Level, Paired, pair_texts
@@ -21,6 +21,7 @@ from portrayal.measure.pairs.topics import (
     read_topics,
     topic_use,
 )
+from portrayal.measure.scope import Scope
 from portrayal.run import Run
 from support import needs
 from topic_run import news, paired_run, silent, topic_run

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from portrayal.measure import HandSample, Scope, Tally
+from portrayal.measure.scope import Scope
+from portrayal.measure.stories.corrected import HandSample
 from portrayal.measure.stories.representation import representation as measured_representation
 from portrayal.measure.stories.subordination import subordination as measured_subordination
-from portrayal.measure.stories.tally import DOMINANT, NEUTRAL, NO_SLOT, SUBORDINATE
+from portrayal.measure.stories.tally import DOMINANT, NEUTRAL, NO_SLOT, SUBORDINATE, Tally
 from portrayal.records import ALL
 from portrayal.reference import baseline
 

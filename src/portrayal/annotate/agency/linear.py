@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from portrayal.errors import DataError
-from portrayal.models import read_arrays
+from portrayal.models.loading import read_arrays
 from portrayal.run.files import replacing
 from portrayal.types import FloatArray
 

@@ -27,7 +27,7 @@ from portrayal.annotate.agency.linear import AgencyClassifier, logistic, read_li
 from portrayal.annotate.llm import read_replies, templates
 from portrayal.collect.ask.replies import Ask, Reply, prompt_of
 from portrayal.errors import DataError, OptionError, UnknownNameError
-from portrayal.models import MOST_TOKENS, load_encoder, load_onnx, probabilities
+from portrayal.models.loading import MOST_TOKENS, load_encoder, load_onnx, probabilities
 from portrayal.records import Prompt
 from portrayal.reference.datafile import Holds, read_datafile
 from portrayal.types import FloatArray

@@ -24,7 +24,13 @@ from portrayal.annotate.agency.labelled import (
 from portrayal.annotate.agency.linear import fit_linear, write_linear
 from portrayal.annotate.agency.loading import load_classifier
 from portrayal.annotate.llm import templates
-from portrayal.models import MOST_TOKENS, Transformer, load_encoder, probabilities, save_encoder
+from portrayal.models.loading import (
+    MOST_TOKENS,
+    Transformer,
+    load_encoder,
+    probabilities,
+    save_encoder,
+)
 from portrayal.run.files import check_folder, write_atomically
 from portrayal.shown import markdown_table
 from portrayal.types import IntArray

@@ -4,33 +4,3 @@ A *topic model* is a set of topics, each a distribution of words, fitted once to
 and its reference. A text has *shares* of topics; a sentence has one topic, its most likely. A model
 is saved as JSON and plain arrays, and can be used for other texts.
 """
-
-from portrayal.annotate.topics.fit import (
-    TABLES,
-    TopicSettings,
-    fit_topics,
-    saved_topics,
-    topics_stage,
-)
-from portrayal.annotate.topics.model import (
-    Bags,
-    TopicModel,
-    TopicTexts,
-    load_topics,
-    read_topic_texts,
-    save_topics,
-)
-
-__all__ = [
-    "TABLES",
-    "Bags",
-    "TopicModel",
-    "TopicSettings",
-    "TopicTexts",
-    "fit_topics",
-    "load_topics",
-    "read_topic_texts",
-    "save_topics",
-    "saved_topics",
-    "topics_stage",
-]

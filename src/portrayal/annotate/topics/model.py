@@ -22,7 +22,7 @@ from scipy.sparse import csr_array
 from scipy.special import psi
 
 from portrayal.errors import DataError, MissingExtraError
-from portrayal.models import read_arrays
+from portrayal.models.loading import read_arrays
 from portrayal.run.directory import Run
 from portrayal.run.files import replacing
 from portrayal.run.reading import read_prompts, read_shards

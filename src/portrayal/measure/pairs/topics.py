@@ -14,15 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.annotate.topics import (
-    TABLES,
-    TopicModel,
-    TopicTexts,
-    read_topic_texts,
-    saved_topics,
-    topics_stage,
-)
-from portrayal.annotate.topics.model import count_words
+from portrayal.annotate.topics.fit import TABLES, saved_topics, topics_stage
+from portrayal.annotate.topics.model import TopicModel, TopicTexts, count_words, read_topic_texts
 from portrayal.errors import RunError
 from portrayal.measure.pairs.levels import lexicon_columns, sentence_groups
 from portrayal.measure.pairs.table import DOCUMENT, Deal, Level, Paired, Pools, exchange_within

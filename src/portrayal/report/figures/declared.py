@@ -106,20 +106,17 @@ class Declared:
     def selected(self, estimates: Iterable[Estimate]) -> Rows:
         """Return the estimates that it shows, each as labels by hand correct it."""
         rows = [e for e in standing(estimates) if self._keeps(e)]
+        single = (n for n in self.single if any(e.strata.get(n, ALL) != ALL for e in rows))
+        pooled_out = {*self.unpooled, *single}
         firsts: dict[tuple[str, str], str] = {}
-        for e in rows:
+        of_attribute = [e.strata.get("attribute", "") for e in rows]
+        for e, attribute in zip(rows, of_attribute, strict=True):
             for name in self.first:
-                key = name, e.strata.get("attribute", "")
-                firsts.setdefault(key, e.strata.get(name, ""))
-        several = {name: {e.strata.get(name, ALL) for e in rows} != {ALL} for name in self.single}
-        pooled_out = {*self.unpooled, *(name for name in self.single if several[name])}
+                firsts.setdefault((name, attribute), e.strata.get(name, ""))
         return [
             e
-            for e in rows
-            if all(
-                e.strata.get(name, "") == firsts[name, e.strata.get("attribute", "")]
-                for name in self.first
-            )
+            for e, attribute in zip(rows, of_attribute, strict=True)
+            if all(e.strata.get(name, "") == firsts[name, attribute] for name in self.first)
             and not any(e.strata.get(name, ALL) == ALL for name in pooled_out)
         ]
 
@@ -200,19 +197,15 @@ def default(measure: str, estimates: Sequence[Estimate]) -> Declared:
     strata = list(dict.fromkeys(name for e in estimates for name in e.strata if name != "model"))
     if any("seen_by" in e.strata for e in estimates):
         strata.insert(0, "attributes")
+    kinds = {"heatmap": "heat", "grid": "heat", "": "dots" if tested else "table"}
+    declared = Declared(measure=stem(measure), kind=kinds.get(kind, kind), panels=tuple(strata))
     if kind == "heatmap":
-        return Declared(measure=stem(measure), kind="heat", panels=tuple(strata), rows=("model",))
+        return replace(declared, rows=("model",))
     if kind == "grid":
-        return Declared(
-            measure=stem(measure),
-            kind="heat",
-            keep={"crossed": 2},
-            panels=("attributes", *strata),
-            rows=("second",),
-            columns=("first",),
-        )
-    kind = kind or ("dots" if tested else "table")
-    return Declared(measure=stem(measure), kind=kind, panels=tuple(strata))
+        panels_of = "attributes", *strata
+        crossed = replace(declared, keep={"crossed": 2}, panels=panels_of)
+        return replace(crossed, rows=("second",), columns=("first",))
+    return declared
 
 
 def slug(text: str) -> str:
@@ -307,7 +300,7 @@ def dots(view: View, declared: Declared, rows: Rows) -> Figure:
     charts, marks_of_figure = [], []
     for i, (title, of_panel) in enumerate(parts):
         panel_rows = _largest(declared, of_panel, labels)
-        axis = shared_axis(declared, [e for e in rows if _unit(e) == _unit(panel_rows[0])])
+        axis = shared_axis([e for e in rows if _unit(e) == _unit(panel_rows[0])], declared.axis)
         # Panels beside one another have the same rows, so that one set of labels serves them.
         of_rows = rows if declared.across > 1 else panel_rows
         order = list(dict.fromkeys(labels[id(e)] for e in of_rows))[: declared.most]
@@ -315,13 +308,13 @@ def dots(view: View, declared: Declared, rows: Rows) -> Figure:
             mark
             for e in panel_rows
             if labels[id(e)] in order
-            for mark in marks_of(view, declared, e, labels[id(e)])
+            for mark in marks_of(view, e, labels[id(e)], named="model" in declared.parts)
         ]
         labelled = i % declared.across == 0
         charts.append(panels.dots(marks, order, axis, width=width, title=title, labels=labelled))
         marks_of_figure += marks
     chart = svg.tiled(charts, declared.across)
-    legend = legend_of(view, declared, valued, marks_of_figure)
+    legend = legend_of(marks_of_figure, _legend_words(view, declared, valued))
     words, more = reading(view, valued), cut + _sources(valued)
     return figure_of(view, declared, rows, words, chart, legend, more)
 
@@ -349,11 +342,14 @@ def _scale(e: Estimate) -> float:
     return 1.0 / sd if (sd := e.details.get(TEXT_SD)) else 1.0
 
 
-def shared_axis(declared: Declared, rows: Rows) -> Axis:
-    """Return the one axis that holds the values of estimates of one unit, with their intervals."""
+def shared_axis(rows: Rows, title: str = "") -> Axis:
+    """Return the one axis that holds the values of estimates of one unit, with their intervals.
+
+    Its title is that of their measure, unless one is given.
+    """
     valued = [e for e in rows if e.value is not None]
     first = (valued or rows)[0]
-    title = declared.axis or measure_title(first.strata.get("of", first.measure))
+    title = title or measure_title(first.strata.get("of", first.measure))
     ends: list[float | None] = [_scale(e) * (e.value or 0.0) for e in valued]
     bounds = ((e, b) for e in valued for b in (e.interval, e.null) if b and not math.isnan(b.low))
     ends += [_scale(e) * x for e, b in bounds for x in (b.low, b.high)]
@@ -368,8 +364,11 @@ def shared_axis(declared: Declared, rows: Rows) -> Axis:
     return Axis.linear(ends, title, form, 0.0 if tested else None, zero)
 
 
-def marks_of(view: View, declared: Declared, e: Estimate, row: str) -> Iterable[DotMark]:
-    """Yield the marks of one estimate: its own, and beside it what a correction started from."""
+def marks_of(view: View, e: Estimate, row: str, *, named: bool) -> Iterable[DotMark]:
+    """Yield the marks of one estimate: its own, and beside it what a correction started from.
+
+    `named` says whether the row names its model.
+    """
     # Sentences speak of the main model; others are smaller where rows do not name them.
     beside = e.strata.get("model", view.main) != view.main
     if e.value is None and beside:
@@ -383,7 +382,7 @@ def marks_of(view: View, declared: Declared, e: Estimate, row: str) -> Iterable[
 
     value = None if e.value is None else scale * e.value
     mark = DotMark(row=row, look="small", value=value, colour=colour_of(view, e), tip=tip(view, e))
-    if beside and "model" not in declared.parts:
+    if beside and not named:
         yield mark
         return
     look = "dot" if is_sure(e) else "ring"
@@ -400,24 +399,25 @@ def _none(valued: Rows) -> str:
     return f"{points[0]:g}" if points and len(set(points)) == 1 else "its null"
 
 
-def legend_of(
-    view: View, declared: Declared, valued: Rows, marks: Sequence[DotMark]
-) -> list[tuple[str, str]]:
-    """What each mark is, of those that the panels have."""
-    looks = {mark.look for mark in marks}
+def legend_of(marks: Sequence[DotMark], words: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return what each mark is, of those that panels have, from what any of them is."""
+    looks = {mark.look for mark in marks} | {"band" for mark in marks if mark.null}
+    return [(look, text) for look, text in words.items() if look in looks]
+
+
+def _legend_words(view: View, declared: Declared, valued: Rows) -> dict[str, str]:
+    """What any mark is in a figure of these values."""
     main = "" if "model" in declared.parts else f"{view.called(view.main)}, "
     none = _none(valued)
     methods = [e.null.method for e in valued if e.null is not None and e.null.method]
-    null = f"null range: {short(methods[0], 80) if methods else 'what chance gives'}"
     tested = any(e.tests for e in valued)
-    rows = {
+    return {
         "dot": f"{main}with its interval: can be told from {none}",
         "ring": f"{main}cannot be told from {none}" if tested else f"{main}with its interval",
         "small": "each model",
         "diamond": "as read, before the correction",
+        "band": f"null range: {short(methods[0], 80) if methods else 'what chance gives'}",
     }
-    legend = [(look, words) for look, words in rows.items() if look in looks]
-    return [*legend, *([("band", null)] if any(mark.null for mark in marks) else [])]
 
 
 def _sources(valued: Rows) -> str:
@@ -441,24 +441,17 @@ def heat_map(view: View, declared: Declared, rows: Rows) -> Figure:
     coloured = [2.0 ** (lean_of(e) or 0.0) for e in valued if _differs(e)]
     limit = math.log2(svg.reach(coloured))
     parts, cut = _panels(view, declared, rows)
-    charts = []
-    for i, (title, panel_rows) in enumerate(parts):
-        cells = [_cell(view, declared, e) for e in panel_rows]
-        lines = list(dict.fromkeys(cell.row for cell in cells))[: declared.most]
-        columns = list(dict.fromkeys(cell.column for cell in cells))[:MOST_ROWS]
-        narrow = 57.0 if declared.across < 3 else 46.0
-        wide = min(max(narrow, 6.6 * max(map(len, columns))), 140.0)
-        charts.append(
-            panels.heat(
-                [c for c in cells if c.row in lines and c.column in columns],
-                lines,
-                columns,
-                limit=limit,
-                title=title,
-                width=wide,
-                labels=i % declared.across == 0 or declared.rows != ("model",),
-            )
+    charts = [
+        panels.heat(
+            [_cell(view, declared, e) for e in panel_rows],
+            (declared.most, MOST_ROWS),
+            limit=limit,
+            title=title,
+            narrow=57.0 if declared.across < 3 else 46.0,
+            labels=i % declared.across == 0 or declared.rows != ("model",),
         )
+        for i, (title, panel_rows) in enumerate(parts)
+    ]
     unit = declared.axis or measure_title(rows[0].measure)
     chart = svg.tiled([panels.scale(limit, unit), svg.tiled(charts, declared.across)], gap=12)
     colours = (

@@ -2,7 +2,7 @@
 
 import warnings
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import portrayal.report.figures.panels as panels
@@ -17,6 +17,7 @@ from portrayal.report.figures.declared import (
     default,
     draw,
     figure_of,
+    legend_of,
     marks_of,
     shared_axis,
     table,
@@ -44,28 +45,40 @@ def common_names(view: View, estimates: list[Estimate]) -> Figure | None:
             roles.setdefault((borne(e.group), e.group["name"]), {})[e.strata.get("role", "")] = e
     if not roles:
         return None
-    n_of_group: Counter[str] = Counter()
-    rows = []
-    for (race, name), by_role in roles.items():
-        n_of_group[race] += 1
-        if n_of_group[race] > LISTED:
-            continue
-        details = next(iter(by_role.values())).details
-        others = [
-            f"{fmt.share(x)} {key.removeprefix(OTHER)}"
-            for key, x in details.items()
-            if OTHER in key
-        ]
-        neutral = by_role.get("neutral")
-        counts = [
-            fmt.count(by_role[role].value) if role in by_role else fmt.NOTHING
-            for role in ("neutral", "dominant", "subordinate")
-        ]
-        expected = fmt.count(neutral.null.value) if neutral and neutral.null else fmt.NOTHING
-        likelihood = fmt.share(details.get("likelihood_of_name"))
-        cells = race, short(name, 24), likelihood, ", ".join(others) or fmt.NOTHING
-        rows.append((*cells, counts[0], expected, *counts[1:]))
-    heads = ("Most borne by", "Name", "Likelihood", "In the other table", "Neutral", "Expected")
+
+    def details(key: tuple[str, str]) -> Mapping[str, float]:
+        return next(iter(roles[key].values())).details
+
+    def other_table(key: tuple[str, str]) -> str:
+        shares = ((name, x) for name, x in details(key).items() if OTHER in name)
+        words = [f"{fmt.share(x)} {name.removeprefix(OTHER)}" for name, x in shares]
+        return ", ".join(words) or fmt.NOTHING
+
+    def counted(role: str, *, expected: bool = False) -> Callable[[tuple[str, str]], str]:
+        def cell(key: tuple[str, str]) -> str:
+            e = roles[key].get(role)
+            number = None if e is None else e.value
+            if e is not None and expected:
+                number = None if e.null is None else e.null.value
+            return fmt.count(number)
+
+        return cell
+
+    columns: dict[str, Callable[[tuple[str, str]], str]] = {
+        "Most borne by": lambda key: key[0],
+        "Name": lambda key: short(key[1], 24),
+        "Likelihood": lambda key: fmt.share(details(key).get("likelihood_of_name")),
+        "In the other table": other_table,
+        "Neutral": counted("neutral"),
+        "Expected": counted("neutral", expected=True),
+        "Dominant": counted("dominant"),
+        "Subordinate": counted("subordinate"),
+    }
+    n_of_group = Counter[str]()
+    listed = []
+    for key in roles:
+        n_of_group[key[0]] += 1
+        listed += [key] * (n_of_group[key[0]] <= LISTED)
     totals = {key: sum(e.value or 0 for e in cells.values()) for key, cells in roles.items()}
     race, name = max(totals, key=lambda key: totals[key])
     times = fmt.plural(totals[race, name], "time")
@@ -75,7 +88,7 @@ def common_names(view: View, estimates: list[Estimate]) -> Figure | None:
         "likelihood describes the name’s bearers, never a character."
     )
     figure = figure_of(view, Declared(measure=""), estimates, sentence, more=more)
-    return replace(figure, table=Table((*heads, "Dominant", "Subordinate"), tuple(rows), 2))
+    return replace(figure, table=Table.of(listed, columns, 2, len(listed)))
 
 
 KINDS: Mapping[str, Builder] = {"names": common_names}
@@ -138,10 +151,7 @@ def glance(view: View, findings: Sequence[Finding]) -> Figure | None:
         return None
     firsts = [finding.first for finding in findings]
     kind = firsts[0].statistic
-    title = "← less · times · more →" if kind == "ratio" else "difference"
-    declared = Declared(measure="", axis=title)
-    by_model = replace(declared, rows=("model",))
-    axis = shared_axis(declared, firsts)
+    axis = shared_axis(firsts, "← less · times · more →" if kind == "ratio" else "difference")
     # The legend names one model, and each row its own where they are of several.
     models = [view.called(e.strata.get("model", view.main)) for e in firsts]
     several = len(set(models)) > 1
@@ -151,15 +161,10 @@ def glance(view: View, findings: Sequence[Finding]) -> Figure | None:
         for first, row in zip(firsts, rows, strict=True)
         for e in view.by_measure[first.measure]  # the same number of every model
         if e.group == first.group and place_of(e) == place_of(first)
-        for mark in (
-            marks_of(view, by_model, first, row)
-            if e.id == first.id
-            else marks_of(view, declared, e, row)
-        )
+        for mark in marks_of(view, e, row, named=e.id == first.id)
     ]
     chart = panels.dots(marks, list(dict.fromkeys(rows)), axis, width=360, height=40)
     sentences = " ".join(f"{finding.headline}." for finding in findings)
-    looks = {mark.look for mark in marks}
     writer = "" if several or models[0] == UNNAMED else f"{models[0]}: "
     # In plain words, as whoever opens the page reads them first.
     words = {
@@ -167,11 +172,10 @@ def glance(view: View, findings: Sequence[Finding]) -> Figure | None:
         "ring": "the same, not established",
         "small": "each model" if view.called(view.main) in models else "other models",
         "diamond": "as read, before the correction",
+        "band": "what chance would give",
     }
-    legend = [(look, text) for look, text in words.items() if look in looks]
-    legend += [("band", "what chance would give")] if any(mark.null for mark in marks) else []
-    empty = Table((), ())
-    return Figure("glance", "At a glance", sentences, "", chart, empty, tuple(legend))
+    legend = tuple(legend_of(marks, words))
+    return Figure("glance", "At a glance", sentences, "", chart, Table((), ()), legend)
 
 
 def _label(e: Estimate, model: str) -> str:

@@ -145,12 +145,11 @@ class Cell:
 
 def heat(
     cells: Sequence[Cell],
-    rows: Sequence[str],
-    columns: Sequence[str],
+    most: tuple[int, int],
     *,
     limit: float,
     title: str = "",
-    width: float = 57.0,
+    narrow: float = 57.0,
     labels: bool = True,
 ) -> Panel:
     """Return one heat map of ratios, diverging at 1 on a log scale.
@@ -158,33 +157,35 @@ def heat(
     Parameters
     ----------
     cells
-        What stands in it.
-    rows, columns
-        Labels in order.
+        What stands in it; rows and columns come in the order of their first cells.
+    most
+        Rows and columns at most.
     limit
         log2 of the ratio at which the colours end.
     title
         Heading.
-    width
-        Width of a cell, in pixels; its height is 24, or 19 where there are many rows.
+    narrow
+        Least width of a cell, in pixels; its height is 24, or 19 where there are many rows.
     labels
         Whether rows are labelled.
     """
-    wide, high = width, 24.0 if len(rows) <= 14 else 19.0
-    texts = [short(row, 40) for row in rows]
-    indent = (
-        max((svg.text_width(text, 12.5) for text in texts), default=0.0) + 10 if labels else 4.0
+    row_at, column_at = (
+        {name: i for i, name in enumerate(list(dict.fromkeys(names))[:n])}
+        for names, n in zip(([c.row for c in cells], [c.column for c in cells]), most, strict=True)
     )
+    wide = min(max(narrow, 6.6 * max(map(len, column_at))), 140.0)
+    high = 24.0 if len(row_at) <= 14 else 19.0
+    texts = [short(row, 40) for row in row_at] if labels else []
+    indent = max(svg.text_width(text, 12.5) for text in texts) + 10 if labels else 4.0
     parts = [
         words(indent + wide * (i + 0.5), 12, short(column, int(wide / 5.5)), 12.0, anchor="middle")
-        for i, column in enumerate(columns)
+        for column, i in column_at.items()
     ]
     for i, text in enumerate(texts):
-        y = 18 + high * (i + 0.5) + 4
-        parts += [words(indent - 8, y, text, 12.5, anchor="end")] if labels else []
-    row_at = {row: i for i, row in enumerate(rows)}
-    column_at = {column: i for i, column in enumerate(columns)}
+        parts.append(words(indent - 8, 18 + high * (i + 0.5) + 4, text, 12.5, anchor="end"))
     for cell in cells:
+        if cell.row not in row_at or cell.column not in column_at:
+            continue
         x, y = indent + wide * column_at[cell.column], 18 + high * row_at[cell.row]
         lean = max(-limit, min(limit, cell.lean))
         colour, ink = "#ededed", "#5c5c5c"
@@ -197,7 +198,7 @@ def heat(
             border = {"fill": "white", "stroke": "#b5b5b5", "stroke_dasharray": "2,2"}
         text = words(x + wide / 2, y + high / 2 + 4, cell.text, 12.0, ink, anchor="middle")
         parts.append(_tipped(cell.tip, svg.box(x, y, wide, high, **border) + text))
-    panel = Panel("".join(parts), indent + wide * len(columns), 18 + high * len(rows))
+    panel = Panel("".join(parts), indent + wide * len(column_at), 18 + high * len(row_at))
     return svg.headed(panel, title, indent)
 
 

@@ -18,7 +18,6 @@ from portrayal.annotate.agency.rows import agency_settings, reading_beside
 from portrayal.collect.fields import TextFields
 from portrayal.config import option
 from portrayal.errors import OptionError
-from portrayal.measure import Tables
 from portrayal.measure.agency.texts import (
     EACH,
     MASKED,
@@ -33,6 +32,7 @@ from portrayal.measure.agency.texts import (
     balanced,
     check_columns,
 )
+from portrayal.measure.tables import Tables
 from portrayal.records import ALL, Prompt
 from portrayal.run.directory import Run
 from portrayal.run.reading import read_prompts

@@ -20,23 +20,18 @@ from portrayal.annotate.group_words import (
     group_word_settings,
 )
 from portrayal.annotate.sentiment import sentiment_settings
-from portrayal.annotate.topics import TopicSettings, fit_topics, saved_topics, topics_stage
+from portrayal.annotate.topics.fit import TopicSettings, fit_topics, saved_topics, topics_stage
 from portrayal.annotate.toxicity import toxicity_settings
 from portrayal.collect.fields import TextFields
 from portrayal.collect.sources import open_source
 from portrayal.collect.tables import missing
 from portrayal.config import option
 from portrayal.errors import DataError, MissingExtraError, OptionError
-from portrayal.measure import Tables
 from portrayal.measure.corrected import MARKS, OUTCOME, hand_marks
-from portrayal.measure.pairs import (
-    Paired,
-    document_levels,
-    pair_texts,
-    read_topics,
-    text_levels,
-    with_hand_scores,
-)
+from portrayal.measure.pairs.levels import text_levels, with_hand_scores
+from portrayal.measure.pairs.table import Paired, pair_texts
+from portrayal.measure.pairs.topics import document_levels, read_topics
+from portrayal.measure.tables import Tables
 from portrayal.records import Prompt
 from portrayal.reference.lexicons import lexicon
 from portrayal.run import Run

@@ -19,11 +19,11 @@ from portrayal.annotate.scores import (
 from portrayal.collect.fields import TextFields
 from portrayal.config import option
 from portrayal.errors import MissingExtraError, OptionError
-from portrayal.measure import Tables
 from portrayal.measure.corrected import MARKS, OUTCOME
 from portrayal.measure.matched import MatchedSets, MatchedTexts, matched_sets
 from portrayal.measure.matched.sets import with_hand_scores
 from portrayal.measure.matched.units import PAIR, SOURCE, units_of
+from portrayal.measure.tables import Tables
 from portrayal.recognise import InputColumn, crossing, is_group_column
 from portrayal.records import ALL, SYSTEM
 from portrayal.reference.locales import HOME

@@ -8,8 +8,8 @@ from portrayal.collect.fields import TextFields
 from portrayal.collect.promptfile import read_prompts
 from portrayal.config import option
 from portrayal.errors import OptionError
-from portrayal.measure import Tables
 from portrayal.measure.groups.main_people import read_main_people
+from portrayal.measure.tables import Tables
 from portrayal.records import Prompt
 from portrayal.run.directory import Run
 from portrayal.studies.study import Options, PromptMaker, Study, said_of

@@ -6,16 +6,19 @@ from functools import cache
 from typing import Any, ClassVar, Literal
 
 from portrayal.annotate import Annotation
-from portrayal.annotate.people.labeler import LABELERS, labeler_instrument
+from portrayal.annotate.people.labeler.stage import LABELERS, labeler_instrument
 from portrayal.annotate.people.reader.rows import UNSURE, reader_settings
 from portrayal.collect.corpus import run_corpus
 from portrayal.collect.fields import TextFields
 from portrayal.config import option
 from portrayal.errors import DataError, OptionError
-from portrayal.measure import Tables, hand_sample, tally_stories
 from portrayal.measure.corrected import OUTCOME, hand_marks
-from portrayal.measure.cues import cue_list, find_cues
+from portrayal.measure.cues.lists import cue_list
+from portrayal.measure.cues.search import find_cues
 from portrayal.measure.stories.conclusions import ReaderErrors, measured
+from portrayal.measure.stories.corrected import hand_sample
+from portrayal.measure.stories.tally import tally_stories
+from portrayal.measure.tables import Tables
 from portrayal.raters.labels import PEOPLE, SLOTS
 from portrayal.records import ALL, Estimate
 from portrayal.reference import (

@@ -4,7 +4,7 @@ import pytest
 
 import portrayal
 from annotate.people.labeler.conftest import NAMES, Labeler, story
-from portrayal.annotate.people.labeler import labelling_of
+from portrayal.annotate.people.labeler.stage import labelling_of
 from portrayal.collect.ask import Retry
 from portrayal.errors import OptionError, PortrayalError
 

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from annotate.people.labeler.conftest import N_TEXTS, NAMES, Labeler
-from portrayal.annotate.people.labeler import Labelling
+from portrayal.annotate.people.labeler.stage import Labelling
 from portrayal.errors import OptionError
 
 

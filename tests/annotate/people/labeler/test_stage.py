@@ -9,7 +9,7 @@ import pytest
 from annotate.people.labeler.conftest import N_TEXTS, NAMES, story
 from portrayal import registry
 from portrayal.annotate import Annotation, annotate_run
-from portrayal.annotate.people.labeler import Labelling
+from portrayal.annotate.people.labeler.stage import Labelling
 from portrayal.errors import OptionError
 
 

@@ -1,6 +1,6 @@
 """In words: how many texts a model labelled, and what was removed from the answers."""
 
-from portrayal.annotate.people.labeler import labelling_removed, labelling_sentence
+from portrayal.annotate.people.labeler.stage import labelling_removed, labelling_sentence
 
 LLM = {
     "model": "openai:m",

@@ -18,7 +18,7 @@ from portrayal.annotate.people.reader.network import (
 from portrayal.annotate.people.shared.model import Roles
 from portrayal.annotate.people.stories.scene import read_story, story_start
 from portrayal.errors import DataError
-from portrayal.models import on_one_core
+from portrayal.models.loading import on_one_core
 
 ROLES = Roles("mentor", "student")
 PROMPT = "Write a story, 100 words or less, of an American mentor who teaches a student."

@@ -15,7 +15,7 @@ from portrayal.annotate.people.reader.referents import (
     referring_of,
 )
 from portrayal.errors import OptionError
-from portrayal.models import has_onnx
+from portrayal.models.loading import has_onnx
 from portrayal.studies.groups import group_annotations
 
 TEXT = "Ann Lee met Bo. She smiled."

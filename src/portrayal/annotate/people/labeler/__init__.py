@@ -6,26 +6,6 @@ text and put to a vote. `Labelling` labels texts in memory (`label`), or those o
 (`answered`).
 """
 
-from portrayal.annotate.people.labeler.stage import (
-    LABELERS,
-    LabelledText,
-    Labelling,
-    LabelResult,
-    labeler_instrument,
-    labelling_of,
-    labelling_of_run,
-    labelling_removed,
-    labelling_sentence,
-)
+from portrayal.annotate.people.labeler.stage import Labelling
 
-__all__ = [
-    "LABELERS",
-    "LabelResult",
-    "LabelledText",
-    "Labelling",
-    "labeler_instrument",
-    "labelling_of",
-    "labelling_of_run",
-    "labelling_removed",
-    "labelling_sentence",
-]
+__all__ = ["Labelling"]

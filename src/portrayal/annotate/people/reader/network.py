@@ -18,7 +18,7 @@ from scipy import special
 import portrayal.reference as reference
 from portrayal.annotate.people.stories.scene import Scene
 from portrayal.errors import DataError
-from portrayal.models import load_onnx, on_one_core, read_arrays
+from portrayal.models.loading import load_onnx, on_one_core, read_arrays
 from portrayal.types import FloatArray, IntArray
 
 _WORD_DATA = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))

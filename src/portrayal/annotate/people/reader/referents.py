@@ -13,7 +13,7 @@ from portrayal.annotate.people.any_text.pronouns import Mark, Refer
 from portrayal.annotate.people.reader.network import Network, Vocabulary
 from portrayal.annotate.people.reader.rows import WEIGHTS, network_of
 from portrayal.errors import DataError, OptionError
-from portrayal.models import has_onnx
+from portrayal.models.loading import has_onnx
 from portrayal.reference.locales import HOME
 from portrayal.types import FloatArray, IntArray
 
