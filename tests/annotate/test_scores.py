@@ -62,6 +62,20 @@ def test_a_text_without_words_has_no_scores_of_them():
     assert math.isnan(found["readability"])
 
 
+def test_what_reads_english_words_is_undefined_in_other_languages(tmp_path):
+    file = tmp_path / "palabras.toml"
+    file.write_text('attribute = "t"\n[groups]\ncasa = ["casa"]\notra = ["mesa"]\n')
+    text = "Ella era enfermera y llegó a su casa. No estaba muy cansada."
+    found = scored(text, lexicons=("themes", str(file)))["masked"]
+    assert found["length"] == 12
+    assert found["casa"] == pytest.approx(100 / 12)
+    assert {name for name, value in found.items() if not math.isnan(value)} == {
+        "length",
+        "casa",
+        "otra",
+    }
+
+
 def test_agency_is_not_shown_the_words_of_the_person():
     found = scored("She led the team and won the prize.", scorers=("agency",))
     assert found["masked"] == found["exchanged"]

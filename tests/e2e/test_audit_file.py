@@ -1,6 +1,7 @@
 """An audit without a study: what a file's columns are, which comparison follows, and its answer."""
 
 import csv
+import random
 import re
 
 import pytest
@@ -43,6 +44,28 @@ def test_one_command_finds_a_phrase_that_one_group_is_told(write, tmp_path):
     assert "`user_gender` (" in "\n".join(lines)
     assert len(lines) <= 8
     assert run.report_path.is_file()
+
+
+def test_other_languages_are_compared_by_words_and_scores_of_the_file(write, tmp_path):
+    rng = random.Random(1)
+    ends = ["paciencia.", "una meta clara.", "algo de práctica.", "ideas nuevas.", "buenas notas."]
+    rows = []
+    for i in range(200):
+        group = ("mujer", "hombre")[i % 2]
+        said = [
+            f"El plan número {rng.randint(1, 40)} necesita {rng.choice(ends)}" for _ in range(5)
+        ]
+        if group == "mujer" and rng.random() < 0.75:
+            said.insert(2, "Consulta antes con tu familia.")
+        rows.append({"respuesta": " ".join(said), "genero": group})
+    lines = []
+    run = portrayal.audit(write(rows), out=tmp_path / "r", say=lines.append, report=False)
+    # Words that always stand together are told as one
+    assert {e.strata.get("word") for e in stated(run)} & {"consulta", "antes", "familia"}
+    assert any("200 not in English" in line for line in lines)
+    scored = {e.strata["score"]: e for e in run.records if e.measure == "pair_difference.v2"}
+    assert scored["sentiment"].value is scored["warmth"].value is None
+    assert scored["length"].value is not None
 
 
 def test_answers_alike_state_nothing(write, tmp_path):

@@ -21,11 +21,12 @@ import portrayal.registry as registry
 from portrayal.annotate.agency.rows import agency_settings
 from portrayal.annotate.annotator import PROMPT, SPAN, Annotator, description
 from portrayal.annotate.exchange import NOTHING, Pairs, exchange_between, exchange_of
+from portrayal.annotate.language import is_english
 from portrayal.annotate.names import Spans, asked_apart, hidden, hidden_spans
 from portrayal.annotate.sentences import sentences
 from portrayal.annotate.sentiment import sentiment_of, sentiment_settings
 from portrayal.annotate.word_match import TOKEN, fold, variants
-from portrayal.reference.lexicons import lexicon
+from portrayal.reference.lexicons import lexicon, lexicons
 from portrayal.reference.locales import load_locale
 from portrayal.run.reading import read_prompts
 from portrayal.validate import check_choice
@@ -62,9 +63,10 @@ class TextScore:
 
 @dataclass(frozen=True)
 class Lists:
-    """Words by theme, from lexicons."""
+    """Words by theme, from lexicons; `english` are the themes of those that ship."""
 
     themes: tuple[str, ...]
+    english: frozenset[int]
     single: Mapping[str, tuple[int, ...]]
     phrases: Mapping[str, tuple[tuple[tuple[str, ...], int], ...]]
 
@@ -90,9 +92,11 @@ def lists_of(specs: tuple[str, ...]) -> Lists:
     themes: dict[str, int] = {}
     single: dict[str, tuple[int, ...]] = {}
     phrases: dict[str, tuple[tuple[tuple[str, ...], int], ...]] = {}
+    english: set[int] = set()
     for spec in specs:
         for label, theme_words in lexicon(spec).words_of.items():
             column = themes.setdefault(label, len(themes))
+            english |= {column} if spec in lexicons() else set()
             # Forms of all words of a theme at once: each counts once
             for form in sorted({form for phrase in theme_words for form in variants(phrase)}):
                 first, *following = form
@@ -100,7 +104,7 @@ def lists_of(specs: tuple[str, ...]) -> Lists:
                     phrases[first] = (*phrases.get(first, ()), (tuple(following), column))
                 elif column not in single.get(first, ()):
                     single[first] = (*single.get(first, ()), column)
-    return Lists(tuple(themes), single, phrases)
+    return Lists(tuple(themes), frozenset(english), single, phrases)
 
 
 def score_settings(
@@ -191,15 +195,24 @@ class _Wording:
         self.polarity += polarity
         self.themes += lists.counts(words)
 
-    def numbers(self, scorers: Sequence[str], agency: float, k: int) -> list[float]:
-        """Return the scores of the text, of which `agency` is one, and its k themes."""
+    def numbers(
+        self, scorers: Sequence[str], agency: float, lists: Lists, *, english: bool
+    ) -> list[float]:
+        """Return the scores of the text, of which `agency` is one, and its themes.
+
+        Where it is not `english`, what reads English words is NaN: all but its length, and themes
+        of lexicons of the user's own.
+        """
         index = math.nan
         if self.words:  # automated readability index (Senter and Smith 1967)
             index = 4.71 * self.letters / self.words + 0.5 * self.words / len(self.pieces) - 21.43
         sentiment = self.polarity / len(self.pieces)
         scores = dict(zip(SCORERS, (float(self.words), index, sentiment, agency), strict=True))
         # Per 100 words, as longer texts hold more of every theme
-        shares = [PER * self.themes[theme] / max(self.words, 1) for theme in range(k)]
+        shares = [PER * self.themes[k] / max(self.words, 1) for k in range(len(lists.themes))]
+        if not english:
+            scores = dict.fromkeys(SCORERS, math.nan) | {LENGTH: scores[LENGTH]}
+            shares = [math.nan if k in lists.english else x for k, x in enumerate(shares)]
         return [*(scores[name] for name in scorers), *shares]
 
 
@@ -249,7 +262,8 @@ def _setup(settings: Mapping[str, Any]) -> Callable[..., list[Any]]:
         gaps = _agency_gaps(settings, [rows[i] for i in read], [strata[i] for i in read])
         for i, gap in zip(read, gaps, strict=True):
             *sides, weight, spans = results[i]
-            scores = [side.numbers(scorers, gap, len(lists.themes)) for side in sides]
+            english = is_english(rows[i]["text"])
+            scores = [side.numbers(scorers, gap, lists, english=english) for side in sides]
             words = Counter(map(fold, TOKEN.findall(rows[i]["text"])))
             gendered = [sum(words[word] for word in side) for side in exchange.signs]
             places = [{"start": start, "end": end} for start, end in spans]

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from portrayal.annotate.language import is_english
 from portrayal.recognise.choice import Choice
 from portrayal.recognise.columns import InputTable
 from portrayal.recognise.roles import ColumnRoles
@@ -78,6 +79,12 @@ def _set_aside(table: InputTable, roles: ColumnRoles, choice: Choice) -> str:
         if prompt and choice.comparison != "study"
     )
     parts = [f"{empty:,} empty"] if empty else []
+    foreign = sum(not is_english(text) for text in texts)
+    if foreign and choice.comparison not in ("people", "study"):
+        parts.append(
+            f"{foreign:,} not in English: of them words, length and scores of the file are "
+            "compared, no sentiment, readability, agency or themes"
+        )
     parts += [f"{cut:,} began with the prompt, which was cut"] if cut else []
     if repeated := _repeated(roles):
         parts.append(repeated)

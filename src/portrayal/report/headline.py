@@ -327,7 +327,8 @@ def _unreadable(view: View, readable: int) -> str:
     # Copies make intervals narrow without telling anything new.
     if different < FEWEST_TEXTS <= readable:
         return f"they are copies of {fmt.plural(different, 'text')}; it takes different answers"
-    if view.options.get("locale"):
+    # Words, lengths and columns of the file are compared in any language
+    if view.options.get("locale") or view.study.matched:
         return ""
     texts_of_run = (str(row["text"]).lower() for row in rows_of(_SOME, texts | {"most": _TEXTS}))
     # Short texts do not show their language.
