@@ -23,6 +23,7 @@ from portrayal.measure.agency.texts import (
     LabelColumn,
     MaskingReading,
 )
+from portrayal.measure.places import exclusions, places
 from portrayal.measure.scope import Scope
 from portrayal.measure.scored import ScoredUnits
 from portrayal.records import ALL, OUTCOMES, UNITS
@@ -316,16 +317,14 @@ def strata(texts: AgencyTexts, scope: Scope) -> Iterator[AgencyStratum]:
 def _strata(texts: AgencyTexts, scope: Scope) -> Iterator[AgencyStratum]:
     for place in np.unique(texts.place, axis=0):
         inside = (texts.place == place).all(axis=1)
-        # First the place as a whole, which sentences speak of
         labels = [
             column.labels[code]
             for column, code in zip((texts.model, texts.task, texts.condition), place, strict=True)
         ]
-        yield from _of(texts, inside, labels, ALL, scope)
-        codes = np.unique(texts.stratum.code[inside & (texts.stratum.code >= 0)]).tolist()
-        for code in codes if len(codes) > 1 else ():  # a single stratum is the whole place
-            part = inside & (texts.stratum.code == code)
-            yield from _of(texts, part, labels, texts.stratum.labels[code], scope)
+        # First the place as a whole, which sentences speak of
+        cells = np.array([*texts.stratum.labels, ""], dtype=object)[texts.stratum.code]
+        for part, rows in places(len(cells), {"stratum": np.where(inside, cells, "")}):
+            yield from _of(texts, inside & rows, labels, part.get("stratum", ALL), scope)
 
 
 def sums_in_runs(gaps: FloatArray, run: IntArray, code: IntArray, n_codes: int) -> FloatArray:
@@ -498,12 +497,9 @@ def _clusters(
 
 
 def _exclusions(texts: AgencyTexts, gap: FloatArray, inside: BoolArray) -> dict[str, int]:
-    counts: dict[str, int] = {
-        name: int((inside & (texts.outcome == code)).sum())
-        for code, name in enumerate(OUTCOMES)
-        if code
+    is_out: dict[str, BoolArray] = {
+        name: texts.outcome == code for code, name in enumerate(OUTCOMES) if code
     }
-    for code, reason in enumerate(REASONS):
-        counts[reason] = int((inside & (texts.left_out == code)).sum())
-    counts[NO_SENTENCE] = int((inside & (texts.outcome == 0) & texts.kept & np.isnan(gap)).sum())
-    return {reason: n for reason, n in counts.items() if n}
+    is_out |= {reason: texts.left_out == code for code, reason in enumerate(REASONS)}
+    is_out[NO_SENTENCE] = (texts.outcome == 0) & texts.kept & np.isnan(gap)
+    return exclusions(inside.astype(np.float64), is_out)

@@ -14,6 +14,7 @@ import numpy as np
 from portrayal.measure.clustered import GroupSums, estimates_of
 from portrayal.measure.matched.differences import AT_MOST, EQUAL
 from portrayal.measure.matched.units import noun_of
+from portrayal.measure.places import exclusions, places
 from portrayal.measure.scope import Scope
 from portrayal.measure.scored import ScoredUnits
 from portrayal.records import (
@@ -100,30 +101,16 @@ class MainPeople:
         units = units.take(np.any(members, axis=0)[:, 0])
         return GroupSums.of(units, self.units, groups, cluster=self.kind)
 
-    def places(self) -> Iterator[tuple[str, BoolArray]]:
-        """Yield all models together, then each of them, with its rows."""
-        yield ALL, np.ones(len(self.count), dtype=bool)
-        yield from ((model, self.model == model) for model in np.unique(self.model).tolist())
-
-    def splits(self) -> Iterator[tuple[dict[str, str], BoolArray]]:
-        """Yield all texts, then each value of each column, with its rows."""
-        yield {}, np.ones(len(self.count), dtype=bool)
-        for name, cells in self.columns.items():
-            values = [value for value in np.unique(cells).tolist() if value]
-            if 1 < len(values) <= MOST_VALUES:
-                yield from (({name: value}, cells == value) for value in values)
-
     def fields(self, inside: BoolArray, place: Mapping[str, str]) -> dict[str, Any]:
         """Return what the estimates of these rows share: place, texts, and those left out."""
         reasons = {
             "refused, empty or failed": inside & ~self.is_read,
             "text that names nobody": inside & self.is_read & (self.group < 0),
         }
-        n = {reason: int(self.count[rows].sum()) for reason, rows in reasons.items()}
         return {
             "strata": {**dict.fromkeys(self.columns, ALL), **place},
             "n_texts": int(self.count[inside].sum()),
-            "exclusions": {reason: number for reason, number in n.items() if number},
+            "exclusions": exclusions(self.count, reasons),
             "instruments": {"checked_against": self.check[0]} if self.check[0] else {},
         }
 
@@ -203,8 +190,10 @@ def main_people_estimates(main_people: MainPeople, scope: Scope) -> Iterator[Est
     Of a column with more than two values each is compared with the others together.
     """
     people = main_people
-    for model, of_model in people.places():
-        for split, rows in people.splits():
+    everyone = ALL, np.ones(len(people.count), dtype=bool)
+    models = [(name, people.model == name) for name in np.unique(people.model).tolist()]
+    for model, of_model in (everyone, *models):
+        for split, rows in places(len(people.count), people.columns, most=MOST_VALUES):
             yield from _shares(people, rows & of_model, {**split, "model": model}, scope)
             for name, value in split.items():
                 cells = people.columns[name]

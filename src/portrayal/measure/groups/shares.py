@@ -10,6 +10,7 @@ from portrayal.annotate.group_labels import NONE, STATUSES, UNKNOWN, UNREAD
 from portrayal.measure.clustered import GroupSums, estimates_of
 from portrayal.measure.corrected import HandSums
 from portrayal.measure.groups.texts import TEXT, GroupStratum, GroupTexts, GroupUnits
+from portrayal.measure.places import exclusions
 from portrayal.measure.scope import Scope
 from portrayal.measure.scored import ScoredUnits
 from portrayal.measure.stories.representation import binomial_null
@@ -135,21 +136,18 @@ def _of_stratum(
 
 def _exclusions(units: GroupUnits, inside: BoolArray) -> tuple[int, dict[str, int]]:
     """The number of units, and of those that have no share, by reason."""
-    count = units.rows.count[inside]
-    by_status = np.bincount(units.status[inside], count, len(STATUSES))
-    words = {
-        NONE: f"{units.unit} with no group",
-        UNKNOWN: f"{units.unit} whose group is not known",
-        UNREAD: "refused, empty or failed",
-    }
-    exclusions = {word: by_status[STATUSES.index(status)] for status, word in words.items()}
-    reasons = np.array(units.reasons, dtype=object)[inside]
-    for reason in sorted({*reasons} - {""}):
+    status = {name: units.status == code for code, name in enumerate(STATUSES)}
+    reasons = np.array(units.reasons, dtype=object)
+    is_out = {
+        f"{units.unit} with no group": status[NONE],
         # A unit is excluded once: under its reason, no longer as one of the unknown.
-        n = count[reasons == reason].sum()
-        exclusions[words[UNKNOWN]] -= n
-        exclusions[f"answer of the model: {reason}"] = n
-    return int(count.sum()), {reason: round(n) for reason, n in exclusions.items() if round(n)}
+        f"{units.unit} whose group is not known": status[UNKNOWN] & (reasons == ""),
+        "refused, empty or failed": status[UNREAD],
+    }
+    for reason in sorted({*reasons.tolist()} - {""}):
+        is_out[f"answer of the model: {reason}"] = reasons == reason
+    count = np.where(inside, units.rows.count, 0.0)
+    return int(count.sum()), exclusions(count, is_out)
 
 
 def _component(

@@ -7,7 +7,6 @@ Texts that people labelled for a factor stand beside what its sources see in the
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from portrayal.annotate.group_labels import (
 from portrayal.annotate.groups import of_cell, text_sources
 from portrayal.errors import DataError, OptionError
 from portrayal.measure.corrected import labelled_texts, picked
+from portrayal.measure.places import places
 from portrayal.raters.labels import HandTable
 from portrayal.records import ALL
 from portrayal.reference import name_table
@@ -45,7 +45,7 @@ from portrayal.run.stages import Stage
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 TEXT, PERSON = "text", "person"
-_PLACES = 60
+_CROSSED = 60
 """Strata at most that several strata are crossed to."""
 
 
@@ -212,21 +212,12 @@ class GroupTexts:
         """Yield all texts together and by model, then each value of the strata, and all crossed."""
         by = self.by if split else ()
         columns = {name: [prompt.get(name, "") for prompt in self.strata] for name in by}
-        values = {name: sorted({v for v in column if v}) for name, column in columns.items()}
-        splits: list[dict[str, str]] = [{}]
-        splits += [{name: value} for name in by for value in values[name]]
-        # More would leave a handful of texts at each place
-        if len(by) > 1 and np.prod([len(labels) for labels in values.values()]) <= _PLACES:
-            splits += [dict(zip(by, v, strict=True)) for v in product(*values.values())]
         models = [(ALL, [*range(len(self.models))])]
         models += [(name, [code]) for code, name in enumerate(self.models)]
-        for split_labels in splits:
-            inside = np.ones(len(self.prompts), dtype=bool)
-            for name, value in split_labels.items():
-                inside &= np.array([cell == value for cell in columns[name]])
-            labels = {name: split_labels.get(name, ALL) for name in by}
+        for part, inside in places(len(self.prompts), columns, crossed=_CROSSED):
             for model, codes in models:
-                yield GroupStratum({**labels, "model": model}, inside, codes)
+                labels = dict.fromkeys(by, ALL) | part | {"model": model}
+                yield GroupStratum(labels, inside, codes)
 
 
 _TEXTS = """

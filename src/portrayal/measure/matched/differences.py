@@ -99,7 +99,7 @@ def pair_difference(matched_sets: MatchedSets, scope: Scope) -> Iterator[Estimat
     for sets in matched_sets.all:
         compared = contrasts(sets)
         columns = [(k, *contrast) for k in range(len(sets.scores)) for contrast in compared]
-        for model, part, inside in sets.places:
+        for model, part, inside in sets.places():
             rows = np.flatnonzero(inside)
             # Without the scorer's reaction to the words of a person, which is tested beside it
             scatter = sets.squares[:, rows], sets.df[:, rows], sets.n_answers[rows]

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Literal
@@ -18,6 +18,7 @@ from portrayal.collect.texts import KEPT
 from portrayal.errors import DataError, OptionError
 from portrayal.measure.corrected import MARKS, OUTCOME, HandUnits, hand_marks, picked
 from portrayal.measure.matched.units import FEWEST_WORDS, PAIR, SOURCE, noun_of, units_of
+from portrayal.measure.places import places
 from portrayal.raters.labels import HandTable
 from portrayal.records import ALL
 from portrayal.reference.locales import HOME
@@ -133,19 +134,14 @@ class MatchedSets:
         """Code of the group of each set that has one half, shape (n_sets,)."""
         return np.asarray(self.n_answers.argmax(axis=1))
 
-    @property
-    def places(self) -> tuple[tuple[str, str, BoolArray], ...]:
-        """Model, part ("all" or "column = value") and its sets, shape (n_sets,), of each place."""
-        places = []
+    def places(self) -> Iterator[tuple[str, str, BoolArray]]:
+        """Yield model, part ("all" or "column = value") and its sets, shape (n_sets,)."""
         for code, model in enumerate(self.models):
             inside = self.model == code
-            places.append((model, ALL, inside))
-            for column, values in self.split.items():
-                labels = sorted({*values[inside].tolist()} - {""})
-                if len(labels) > 1:  # a column of one value splits nothing
-                    parts = [(label, inside & (values == label)) for label in labels]
-                    places += [(model, f"{column} = {label}", part) for label, part in parts]
-        return tuple(places)
+            columns = {name: np.where(inside, cells, "") for name, cells in self.split.items()}
+            for labels, rows in places(len(inside), columns):
+                part = "".join(f"{column} = {value}" for column, value in labels.items())
+                yield model, part or ALL, inside & rows
 
     def floor(self, model: str, score: int) -> float:
         """Standard deviation of the difference of two answers to one request; NaN if none has two.
