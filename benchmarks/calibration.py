@@ -384,7 +384,7 @@ def naming_errors(
 ) -> tuple[FloatArray, FloatArray, int]:
     """Type I of seven races against fair naming and against p*; and disagreements."""
     fair = fair_naming(people.weight, people.likelihood)
-    starred = np.array([baseline().race[race] for race in RACES])
+    starred = np.array([baseline().shares["race"][race] for race in RACES])
     names = worlds.clustered_names(rng, people.weight, prompts, texts, reps, icc)
     ours, other, wrong = np.empty((reps, 7)), np.empty((reps, 7)), 0
     for i in range(reps):

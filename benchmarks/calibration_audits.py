@@ -148,7 +148,7 @@ class Roles:
         neutral = np.arange(n) >= self.domains * self.prompts
         domain = np.arange(n) % (self.domains * self.prompts) // self.prompts
         mean = (self.greater + self.lesser) / 2.0
-        known = np.array([baseline().gender[each] for each in ("F", "M", "NB")])
+        known = np.array([baseline().shares["gender"][each] for each in ("F", "M", "NB")])
         slots = []
         for share, at in ((self.greater, 0), (self.lesser, self.texts)):
             there, usual = (
@@ -231,7 +231,7 @@ def renamed(rng: Rng, people: Bearers, tally: Tally, icc: float) -> Tally:
     Two characters of one prompt share their name, and their gender, with the chance `icc`.
     """
     tally = one_model(tally, np.arange(len(tally.prompt)))
-    gender = np.array([baseline().gender[each] for each in ("F", "M", "NB")])
+    gender = np.array([baseline().shares["gender"][each] for each in ("F", "M", "NB")])
     drawn: dict[str, IntArray] = {}
     own = {
         "name": worlds.drawn(rng, people.weight, (len(tally.prompt_ids),)),

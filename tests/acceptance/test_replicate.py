@@ -219,7 +219,7 @@ def test_a_model_of_ones_own_stands_beside_the_published_ones(shared_data, tmp_p
     apart = [f for f in found.figures if f.verdict == "told apart"]
     assert apart
     assert all(f.q <= 0.05 for f in apart)
-    # The run can be given in place of its texts, and the command shows a column for each model
+    # The run can be given in place of its texts
     done = invoke("replicate", "laissez-faire", "--texts", "run", "--format", "json")
     assert json.loads(done.stdout)["figures"][0]["writer"] == "mine"
     table = invoke("replicate", "laissez-faire", "--texts", "run").stdout

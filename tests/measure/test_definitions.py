@@ -11,7 +11,7 @@ from portrayal.reference import baseline
 from support import OFFERED, STORY_MEASURES, beside_tally, scope
 
 P_STAR = baseline("census-2022")
-SHARES = dict(P_STAR.race) | dict(P_STAR.gender)
+SHARES = dict(P_STAR.shares["race"]) | dict(P_STAR.shares["gender"])
 
 DEFINITIONS = {
     "representation.v1": lambda stories: naive.representation(stories, SHARES),
@@ -19,10 +19,12 @@ DEFINITIONS = {
         (strata | {("population", each.name)}, group): value
         for each in OFFERED["baselines"]
         for (strata, group), value in naive.representation(
-            stories, dict(each.race) | dict(each.gender)
+            stories, dict(each.shares["race"]) | dict(each.shares["gender"])
         ).items()
     },
-    "pair_representation.v1": lambda stories: naive.pair_representation(stories, P_STAR.pair),
+    "pair_representation.v1": lambda stories: naive.pair_representation(
+        stories, P_STAR.shares["pair"]
+    ),
     "subordination.v1": naive.subordination,
     "median_representation.v1": lambda stories: naive.median_over_models(
         naive.representation(stories, SHARES)

@@ -113,7 +113,7 @@ def test_a_couple_with_an_unsure_gender_is_of_no_pair_and_bounds_say_what_it_cou
     women = [e for e in found if e.group == {"pair": "F-F"}]
     assert women
     for e in women:
-        p = P_STAR.pair["F-F"]
+        p = P_STAR.shares["pair"]["F-F"]
         assert (e.n_units, e.exclusions) == (8, {"gender of one partner not known": 2})
         assert e.value == pytest.approx(3 / 8 / p)
         assert e.details["lowest_possible"] == pytest.approx(3 / 10 / p)

@@ -7,7 +7,7 @@ from portrayal.reference import GENDERS, PAIRS, RACES, baseline, baselines
 def test_the_default_is_that_of_the_paper() -> None:
     found = baseline()
     assert found.name == "census-2022"
-    assert found.race == {
+    assert found.shares["race"] == {
         "White": 0.589,
         "Latine": 0.191,
         "Black": 0.136,
@@ -16,11 +16,15 @@ def test_the_default_is_that_of_the_paper() -> None:
         "MENA": 0.0379,
         "NH/PI": 0.0040,
     }
-    assert found.gender == {"F": 0.508, "M": 0.475, "NB": 0.017}
-    assert (found.pair["F-M"], found.pair["F-F"], found.pair["NB-NB"]) == (0.944, 0.0175, 0.0067)
-    assert tuple(found.race) == RACES
-    assert tuple(found.gender) == GENDERS
-    assert tuple(found.pair) == PAIRS
+    assert found.shares["gender"] == {"F": 0.508, "M": 0.475, "NB": 0.017}
+    assert (
+        found.shares["pair"]["F-M"],
+        found.shares["pair"]["F-F"],
+        found.shares["pair"]["NB-NB"],
+    ) == (0.944, 0.0175, 0.0067)
+    assert tuple(found.shares["race"]) == RACES
+    assert tuple(found.shares["gender"]) == GENDERS
+    assert tuple(found.shares["pair"]) == PAIRS
 
 
 def test_pairs_follow_from_the_survey_as_in_table_s9() -> None:
@@ -28,7 +32,7 @@ def test_pairs_follow_from_the_survey_as_in_table_s9() -> None:
     whole = other + same + straight
     derived = {"F-M": straight / whole, "F-F": same / whole / 2, "NB-F": other / whole / 3}
     for pair, share in derived.items():
-        assert baseline().pair[pair] == pytest.approx(share, abs=5e-4)
+        assert baseline().shares["pair"][pair] == pytest.approx(share, abs=5e-4)
 
 
 @pytest.mark.parametrize("name", baselines())
@@ -36,31 +40,31 @@ def test_every_baseline_has_a_source_and_shares(name: str) -> None:
     found = baseline(name)
     assert found.name == name
     assert "Shieh" in found.source
-    assert set(found.race) <= set(RACES)
-    assert set(found.gender) <= set(GENDERS)
-    for share in [*found.race.values(), *found.gender.values(), *found.pair.values()]:
+    groups = {"race": RACES, "gender": GENDERS, "pair": PAIRS}
+    assert all(set(shares) <= set(groups[name]) for name, shares in found.shares.items())
+    for share in (share for shares in found.shares.values() for share in shares.values()):
         assert 0 < share < 1
 
 
 def test_subjects_and_occupations() -> None:
     engineering = baseline("subject:engineering")
-    assert engineering.gender == {"F": 0.2925}
-    assert engineering.race["Asian"] == 0.0765
+    assert engineering.shares["gender"] == {"F": 0.2925}
+    assert engineering.shares["race"]["Asian"] == 0.0765
     assert baseline("subject:math") is baseline("subject:core")
-    assert baseline("subject:Computer Science").race["Asian"] == 0.3037
+    assert baseline("subject:Computer Science").shares["race"]["Asian"] == 0.3037
     nurse = baseline("occupation:nurse")
-    assert nurse.gender == {"F": 0.879}
-    assert nurse.race == {"White": 0.736, "Latine": 0.081, "Black": 0.145, "Asian": 0.089}
+    assert nurse.shares["gender"] == {"F": 0.879}
+    assert nurse.shares["race"] == {"White": 0.736, "Latine": 0.081, "Black": 0.145, "Asian": 0.089}
     assert sum(name.startswith("occupation:") for name in baselines()) == 15 + 2
     assert sum(name.startswith("subject:") for name in baselines()) == 7
 
 
 def test_what_is_not_reported_is_absent() -> None:
     athlete = baseline("occupation:professional athlete")
-    assert athlete.race == athlete.gender == athlete.pair == {}
+    assert not any(athlete.shares.values())
     assert "no shares" in athlete.note
-    assert "MENA" not in baseline("subject:law").race
-    assert "F" not in baseline("subject:core").gender
+    assert "MENA" not in baseline("subject:law").shares["race"]
+    assert "gender" not in baseline("subject:core").shares
 
 
 def test_the_mean_of_occupations_is_the_papers() -> None:
@@ -69,8 +73,8 @@ def test_the_mean_of_occupations_is_the_papers() -> None:
         for name in baselines()
         if name.startswith("occupation:") and not name.endswith((":mean", ":all"))
     ]
-    for race, share in baseline("occupation:mean").race.items():
-        known = [found.race[race] for found in each if race in found.race]
+    for race, share in baseline("occupation:mean").shares["race"].items():
+        known = [found.shares["race"][race] for found in each if race in found.shares["race"]]
         assert len(known) == 14
         assert sum(known) / len(known) == pytest.approx(share, abs=6e-4)
 

@@ -50,7 +50,7 @@ def test_the_shipped_locale_is_what_the_reader_uses() -> None:
     assert locales() == ("de", "en-IN", "en-US", "es", "fr", "hi", "pt")
     assert american.titles["formal"] == FORMAL_TITLES
     assert american.places["home"] <= PLACES
-    assert american.tables[0] == "census-2020"
+    assert american.names.tables[0] == "census-2020"
     assert american.pronouns["F"][:2] == ("she", "her")
 
 

@@ -7,7 +7,7 @@ answers are kept, and nothing is asked twice.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NamedTuple
@@ -63,6 +63,12 @@ class GroupResponse(NamedTuple):
     status: str
     places: tuple[int, ...] = ()
     why: str = ""
+
+    @classmethod
+    def of(cls, places: Iterable[int], none: str = NONE) -> "GroupResponse":
+        """Return what mentions of groups come to, in their order; `none` where there are none."""
+        ordered = tuple(sorted(places))
+        return cls((none, GROUP, SEVERAL)[min(len({*ordered}), 2)], ordered)
 
     def short(self) -> str:
         """Return it as `said_of` reads it."""
@@ -204,10 +210,8 @@ def read_label(factor: Factor, source: ModelSource, replies: Sequence[Reply]) ->
         # "Hindu; none of these" contradicts itself
         if len(groups) > 1 and not all(groups):
             return None
-        places = tuple(sorted(factor.keys.index(group) for group in groups if group))
-        if not places:
-            return GroupResponse(NONE if "" in groups else UNKNOWN)
-        return GroupResponse(GROUP if len(places) == 1 else SEVERAL, places)
+        places = (factor.keys.index(group) for group in groups if group)
+        return GroupResponse.of(places, NONE if "" in groups else UNKNOWN)
 
     # A refusal is no "none": it would count as a text without the group
     responses, reasons = read_replies(replies, 1, read)

@@ -10,7 +10,7 @@ A lexicon counts mentions, not identities.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,9 +20,7 @@ import pyarrow as pa
 from portrayal.annotate.annotator import Annotator, description
 from portrayal.annotate.contexts import LEAST_BEARERS, Context, people_lists, read_context
 from portrayal.annotate.group_labels import (
-    GROUP,
     NONE,
-    SEVERAL,
     UNKNOWN,
     UNREAD,
     Answers,
@@ -212,10 +210,6 @@ class GroupReader:
     _table: GroupWordTable
     _answers: Answers
 
-    @cached_property
-    def _keys(self) -> list[tuple[str, ...]]:
-        return [factor.keys for factor, _ in self.sources]
-
     def __call__(
         self, rows: Sequence[Mapping[str, Any]], strata: Sequence[Mapping[str, str]]
     ) -> list[dict[str, Any]]:
@@ -228,59 +222,53 @@ class GroupReader:
         for match in without_names(text, self._table.find(text)) if text else ():
             words.setdefault(match.lexicon, []).append(match)
         own_columns = dict(row.get("columns") or ())
-        answers_seen: list[dict[str, Any]] = []
+        seen: list[dict[str, Any]] = []
         short: list[str] = []
-        one: dict[str, Any]
         for number, (factor, source) in enumerate(self.sources):
-            keys = self._keys[number]
-            full = {"factor": factor.name, "source": source.name, "spans": []}
+            keys, hits = factor.keys, words.get(number, ())
+            responses: list[tuple[GroupResponse, str | None]] = []
             if isinstance(source, ModelSource):
                 # What it said of the text, or of each person in it
-                answers = list(self._answers.said(factor, source, row["text_id"], text))
-                short.append("&".join(answer.short() for answer, _ in answers))
-                for answer, heard in answers:
-                    group_keys = [keys[place] for place in answer.places]
-                    one = {"status": answer.status, "groups": group_keys, "value": heard or None}
-                    answers_seen.append({**full, **one})
-                continue
-            if isinstance(source, WordSource):
-                if number not in words:
-                    short.append(f"{NONE if text else UNREAD}:")
-                    continue
-                hits = words[number]
-                columns = sorted(hit.column for hit in hits)
-                one = {
-                    "groups": [keys[column] for column in columns],
-                    "status": GROUP if len(set(columns)) == 1 else SEVERAL,
-                    "value": "; ".join(dict.fromkeys(text[hit.start : hit.end] for hit in hits)),
-                    "spans": [
-                        {"start": hit.start, "end": hit.end, "group": keys[hit.column]}
-                        for hit in hits
-                    ],
-                }
+                responses += self._answers.said(factor, source, row["text_id"], text)
+            elif isinstance(source, WordSource):
+                response = GroupResponse.of((hit.column for hit in hits), NONE if text else UNREAD)
+                mentioned = dict.fromkeys(text[hit.start : hit.end] for hit in hits)
+                responses.append((response, "; ".join(mentioned) if hits else None))
             else:
                 assert isinstance(source, ColumnSource)
                 # The text's own column goes before that of its prompt
                 cell = own_columns.get(source.column) or strata.get(source.column, "")
-                one = of_cell(source, cell, keys)
+                responses.append((of_cell(source, cell, keys), cell or None))
             # Said in short, so that texts that say the same are counted together
-            places = tuple(keys.index(group) for group in one["groups"])
-            short.append(GroupResponse(one["status"], places).short())
-            if one["value"] is not None:
-                answers_seen.append({**full, **one})
-        return {"seen": answers_seen, "said": "|".join(short)}
+            short.append("&".join(response.short() for response, _ in responses))
+            spans = [
+                {"start": hit.start, "end": hit.end, "group": keys[hit.column]} for hit in hits
+            ]
+            seen += [
+                {
+                    **{"factor": factor.name, "source": source.name, "status": response.status},
+                    **{
+                        "groups": [keys[place] for place in response.places],
+                        "value": value or None,
+                    },
+                    "spans": spans,
+                }
+                for response, value in responses
+                if value is not None  # a model's answer stands there also where it is empty
+            ]
+        return {"seen": seen, "said": "|".join(short)}
 
 
-def of_cell(source: ColumnSource, cell: str, keys: Sequence[str]) -> dict[str, Any]:
-    """Return what a cell of a column says: status, groups and the cell itself.
+def of_cell(source: ColumnSource, cell: str, keys: Sequence[str]) -> GroupResponse:
+    """Return what a cell of a column says.
 
     A cell of several values counts those that are known; it is unknown where none is.
 
     Examples
     --------
     >>> source = load_factor("religion").sources[1]
-    >>> of_cell(source, "hindu/Buddhist", load_factor("religion").keys)["groups"]
-    ['hindu', 'buddhist']
+    >>> of_cell(source, "hindu/Buddhist", load_factor("religion").keys).status
+    'several'
     """
     spelled = [spelling_key(cell)]
     # A value with a separator in its name is looked up whole first
@@ -288,12 +276,9 @@ def of_cell(source: ColumnSource, cell: str, keys: Sequence[str]) -> dict[str, A
         for separator in source.separators:
             spelled = [piece for part in spelled for piece in part.split(separator.casefold())]
         spelled = [spelling_key(part) for part in spelled]
-    groups = [source.values[key] for key in spelled if key in source.values]
-    if not cell or not (groups or any(key in source.none for key in spelled)):
-        return {"status": UNKNOWN, "groups": [], "value": cell or None}
-    ordered = sorted(groups, key=keys.index)
-    status = NONE if not groups else GROUP if len(set(groups)) == 1 else SEVERAL
-    return {"status": status, "groups": ordered, "value": cell}
+    places = [keys.index(source.values[key]) for key in spelled if key in source.values]
+    has_none = bool(cell) and any(key in source.none for key in spelled)
+    return GroupResponse.of(places if cell else (), NONE if has_none else UNKNOWN)
 
 
 def group_settings(factors: Sequence[str | Path]) -> dict[str, Any]:

@@ -5,11 +5,11 @@ import os
 import sys
 import tomllib
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from cyclopts import App, CycloptsError, Parameter, UnknownOptionError, UnusedCliTokensError
 
@@ -120,65 +120,49 @@ def command_line(tokens: Sequence[str] | None = None) -> App:
         parent.command(f"portrayal.cli.{module_path}", name=name, sort_key=order.get(path))
         if tokens and tokens[-1] in ("--help", "-h") and list(tokens[:-1]) == group:
             parent[name]  # loaded, as the help of its group says what it does
-    for path, (kind, module_path, words, of_one) in STUDIES.items():
+    for path, (_, _, words, _) in STUDIES.items():
         *group, name = path.split()
         studies = App(name=name, help=words, sort_key=order.get(path))
         (app[group[0]] if group else app).command(studies)
         n = len(group) + 1
-        file = _file_of(path, tokens)
-        if path == "collect" and file:
-            command, _ = import_module("portrayal.cli.audit").collect_of("people", file)
-            studies.command(command, name=file, help=f"Ask a model the prompts of {file}.")
-            continue
-        options_first = tokens is not None and tokens[1:] and tokens[1].startswith("-")
-        if path == "audit" and (tokens is None or file or options_first):
-            whole = tokens is None or bool(file)
-            command, example = import_module("portrayal.cli.audit").audit_file(whole)
-            studies.default(command)
-            studies.help = f"{words}\n\nExample: {example}"
-            if file:
-                continue  # it is no study to look up
         # Loading the studies takes longest, so only where one is named
         if tokens is None or list(tokens[:n]) == path.split():
-            module, _, function = module_path.partition(":")
-            make = getattr(import_module(f"portrayal.cli.{module}"), function)
-            each_study(studies, kind, (make, of_one), None if tokens is None else tokens[n:])
+            _add_studies(studies, path, None if tokens is None else tokens[n:])
     return app
 
 
-def each_study(
-    app: App,
-    kind: registry.Kind,
-    makers: tuple[Callable[[str], tuple[Callable[..., Any], str]], str],
-    tokens: Sequence[str] | None,
-) -> App:
-    """Return `app` with a subcommand for each study of `kind`.
+def _add_studies(app: App, path: str, tokens: Sequence[str] | None) -> None:
+    """Add a subcommand for each study, or for the file that is named in place of one.
 
-    Parameters
-    ----------
-    makers
-        What returns the function of a study's subcommand, and an example; and its help, with the
-        fields name, title and question.
-    tokens
-        What follows the command: the one study that it names is made, also one by its path. Where
-        it names none, they are listed alone, as making one loads the study; for None all are made.
+    `tokens` follow the command: the one study that they name is made, also one by its path. Where
+    they name none, studies are listed alone, as making one loads it; for None all are made.
     """
-    make, help_of_one = makers
-    names: Sequence[str] = registry.names(kind)
-    one = tokens[0] if tokens and not tokens[0].startswith("-") else None
-    if one is not None:
-        names = [registry.resolve(kind, one)]
-    for name in names:
+    kind, module_path, help_of_all, help_of_one = STUDIES[path]
+    module, _, function = module_path.partition(":")
+    cli_module = import_module(f"portrayal.cli.{module}")
+    first = tokens[0] if tokens else ""
+    one = "" if first.startswith("-") else first
+    # A bare word that names no file is a study's name with a slip, and is told so
+    is_file = bool(one) and (bool(Path(one).suffix) or Path(one).exists()) and not is_study(one)
+    if path == "collect" and is_file:
+        command, _ = cli_module.collect_of("people", one)
+        app.command(command, name=one, help=f"Ask a model the prompts of {one}.")
+        return
+    if path == "audit" and (tokens is None or first != one or is_file):
+        command, example = cli_module.audit_file(tokens is None or is_file)
+        app.default(command)
+        app.help = f"{help_of_all}\n\nExample: {example}"
+        if is_file:
+            return  # it is no study to look up
+    for name in [registry.resolve(kind, one)] if one else registry.names(kind):
         words = help_of_one.format(name=name, **_said_by(name))
-        if tokens is not None and one is None:  # for the help alone: a study takes a second to load
+        if tokens is not None and not one:  # for the help alone: a study takes a second to load
             app.command(App(name=name, help=words))
             continue
-        command, example = make(name)
+        command, example = getattr(cli_module, function)(name)
         # Also as it was written, such as a path, since the parser compares words
-        called = (name,) if one is None else (name, one)
-        words = f"{words}\n\nExample: {example}"
-        app.command(command, name=tuple(dict.fromkeys(called)), help=words)
-    return app
+        called = dict.fromkeys((name, one or name))
+        app.command(command, name=tuple(called), help=f"{words}\n\nExample: {example}")
 
 
 def _said_by(name: str) -> dict[str, str]:
@@ -190,14 +174,6 @@ def _said_by(name: str) -> dict[str, str]:
             return {key: table[key] for key in ("title", "question")}
     study = registry.get("studies", name) if name in registry.names("studies") else None
     return {key: getattr(study, key, "") for key in ("title", "question")}
-
-
-def _file_of(path: str, tokens: Sequence[str] | None) -> str:
-    """The file that `audit` or `collect` is given in place of a study; "" where it is none."""
-    first = tokens[1] if tokens and len(tokens) > 1 and tokens[0] == path else ""
-    # A bare word that names no file is a study's name with a slip, and is told so
-    is_word = not Path(first).suffix and not Path(first).exists()
-    return "" if first.startswith("-") or is_word or is_study(first) else first
 
 
 def commands(app: App, path: str = "") -> Iterator[tuple[str, App]]:

@@ -15,7 +15,7 @@ from portrayal.errors import OptionError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from portrayal.pipeline.replicate import PublishedFigure, Replication
+    from portrayal.pipeline.replicate import Replication
     from portrayal.studies.checks import Row
 
 
@@ -82,16 +82,15 @@ def replicate(
         raise OptionError("--data is the authors' files, --texts are yours; give one of them.")
     if data is not None:
         replication = replicated(study, data, place, models=parse_columns(model_alias), say=say)
-        parts = [*_against_files(replication, most)]
     elif texts is not None:
         replication = beside_published(study, texts, place, reference=reference, say=say)
-        parts = [*_against_models(replication, most)]
     else:
         # Only the printed tables are compared, which needs no run
         if out or model_alias or format == "csv":
             raise OptionError("--out, --model-alias and csv are of files; give --data or --texts.")
         _reproduction(study, format, list_rows=show_all)
         return
+    parts = [*_figures(replication, most)]
     parts += [f"why they may differ: {reason}" for reason in replication.why]
     parts += [f"left out: {text}" for text in replication.left_out[:3]]
     if len(replication.left_out) > 3:
@@ -101,77 +100,54 @@ def replicate(
     show.give(format, facts, parts, flat)
 
 
-def _against_files(replication: "Replication", most: int | None) -> "Iterator[show.Part]":
-    """Published figures beside those of the authors' files, and how many of each table agree."""
-    from portrayal.pipeline.replicate import NONE, VERDICTS
-    from portrayal.run.pages import number, spread
-
-    rows = [
-        (
-            " · ".join((figure.place, figure.domain, figure.model, figure.who)),
-            number(figure.printed),
-            number(figure.ours),
-            spread(None if figure.low is None else figure),
-            figure.verdict,
-        )
-        for figure in replication.figures
-        if figure.ours is not None
-    ]
-    yield show.text_table(("figure", "published", "ours", "interval", "published is"), rows, most)
-    counts: dict[tuple[str, str], Counter[str]] = {}
-    for figure in replication.figures:
-        counts.setdefault((figure.place, figure.reader), Counter())[figure.verdict] += 1
-    # Levels that the reader decides stand after what it does not
-    by_table = sorted(counts.items(), key=lambda item: item[0][1] != "")
-    summary = [
-        (
-            f"{place}, level of the {reader}" if reader else place,
-            f"{sum(of.values()):,}",
-            *(f"{of[verdict]:,}" if of[verdict] else "" for verdict in VERDICTS),
-        )
-        for (place, reader), of in by_table
-    ]
-    shown = [i for i in range(2 + len(VERDICTS)) if i < 2 or any(row[i] for row in summary)]
-    heads = ("table", "figures", *VERDICTS)
-    yield tuple(heads[i] for i in shown), [tuple(row[i] for i in shown) for row in summary]
-    lacking = Counter(figure.lacking for figure in replication.figures if figure.verdict == NONE)
-    for reason, n in lacking.most_common(most):
-        yield f"{NONE}: {n:,} figures: {reason}"
-
-
-def _against_models(replication: "Replication", most: int | None) -> "Iterator[show.Part]":
-    """The figures of each model of one's own, with those of the published models beside."""
-    from portrayal.pipeline.replicate import APART
+def _figures(replication: "Replication", most: int | None) -> "Iterator[show.Part]":
+    """Published figures beside ours, or those of each model, and how many of each table agree."""
+    from portrayal.pipeline.replicate import APART, NONE, VERDICTS
     from portrayal.run.pages import number, spread
 
     for writer in dict.fromkeys(figure.writer for figure in replication.figures):
-        table: dict[str, dict[str, PublishedFigure]] = {}
-        for figure in (f for f in replication.figures if f.writer == writer):
-            name = " · ".join((figure.place, figure.domain, figure.who))
-            table.setdefault(name, {})[figure.model] = figure
-        models = dict.fromkeys(model for by_model in table.values() for model in by_model)
-        rows = []
-        for name, by_model in table.items():
-            first = next(iter(by_model.values()))
-            if first.ours is None:
-                continue
-            cells = [
-                number(f.printed) + (" *" if f.verdict == APART else "") if f else ""
-                for f in map(by_model.get, models)
-            ]
-            interval = spread(None if first.low is None else first)
-            rows.append((name, number(first.ours), interval, *cells))
-        yield show.text_table(("figure", writer, "interval", *models), rows, most)
-        figures = [f for f in replication.figures if f.writer == writer]
-        apart = sum(f.verdict == APART for f in figures)
-        n = sum(f.q is not None for f in figures)
+        figures = [figure for figure in replication.figures if figure.writer == writer]
+        rows = [
+            (
+                " · ".join((figure.place, figure.domain, figure.model, figure.who)),
+                number(figure.printed),
+                number(figure.ours),
+                spread(None if figure.low is None else figure),
+                figure.verdict,
+            )
+            for figure in figures
+            if figure.ours is not None
+        ]
+        heads = ("figure", "published", writer or "ours", "interval", "published is")
+        yield show.text_table(heads, rows, most)
+        counts: dict[tuple[bool, str], Counter[str]] = {}
+        for figure in figures:
+            # Levels that the reader decides stand after what it does not
+            by_reader = f", level of the {figure.reader}" if figure.reader else ""
+            table = bool(by_reader), figure.place + by_reader
+            counts.setdefault(table, Counter())[figure.verdict] += 1
+        verdicts = [verdict for verdict in VERDICTS if any(of[verdict] for of in counts.values())]
         yield (
-            f"{writer}: {apart:,} of {n:,} published figures are told apart from it (*), at a "
-            "false discovery rate of 5 % over all; one without an interval counts as exact"
+            ("table", "figures", *verdicts),
+            [
+                (
+                    table,
+                    f"{of.total():,}",
+                    *(f"{of[name]:,}" if of[name] else "" for name in verdicts),
+                )
+                for (_, table), of in sorted(counts.items(), key=lambda item: item[0][0])
+            ],
         )
-        lacking = Counter(f.lacking for f in figures if f.ours is None)
-        for reason, n_lacking in lacking.most_common(3):
-            yield f"not computable: {n_lacking:,} figures: {reason}"
+        if writer:
+            yield (
+                f"{writer}: {sum(f.verdict == APART for f in figures):,} of "
+                f"{sum(f.q is not None for f in figures):,} published figures are told apart from "
+                "it, at a false discovery rate of 5 % over all; one without an interval counts as "
+                "exact"
+            )
+        lacking = Counter(figure.lacking for figure in figures if figure.verdict == NONE)
+        for reason, n in lacking.most_common(most):
+            yield f"{NONE}: {n:,} figures: {reason}"
 
 
 def _reproduction(study: str, format: str, *, list_rows: bool) -> None:

@@ -1,6 +1,7 @@
 """The commands `find …`: people and cues in texts of a file or a run."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -74,12 +75,12 @@ def cues(
         "cues": rows,
     }
     if out is not None:
-        passages = []
-        for m in hits.mentions:
-            domain = hits.corpus.prompts.get(m.prompt_id, {}).get("domain", "")
-            cells = (m.text_id, m.prompt_id, m.model, domain, m.cue.group, m.cue.term, m.found)
-            place = (m.start, m.end, m.slot, m.role, m.before, m.after)
-            passages.append(dict(zip(_PASSAGE, (*cells, *place), strict=True)))
+        domains = {prompt: strata.get("domain", "") for prompt, strata in corpus.prompts.items()}
+        passages = (
+            asdict(m)
+            | {"domain": domains.get(m.prompt_id, ""), "cues": m.cue.group, "cue": m.cue.term}
+            for m in hits.mentions
+        )
         write_table(out, _PASSAGE, passages)
     show.give(format, facts, _cue_parts(hits, rows, by))
 
@@ -96,33 +97,28 @@ def _cue_parts(hits: "CueHits", rows: Sequence[dict[str, Any]], by: str) -> "Ite
         f"{hits.cues.title}: {len(hits.mentions):,} mentions in {hits.n_readable:,} readable texts"
         f" ({unread:,} refused, empty or failed); intervals are clustered by {hits.corpus.cluster}."
     )
-    heads = ("cues", "cue", by, "texts", "mentions", "share", "interval", "exact")
+    # Rows are split by `by`, and pooled over everything else
+    split = [] if by == "nothing" else [by]
+    heads = ("cues", "cue", *split, "texts", "mentions", "share", "interval", "exact")
     cells = []
     for row in rows:
-        # Rows are split by `by`, and pooled over everything else.
-        pooled = all(row[name] == "all" for name in ("model", "domain", "role") if name != by)
         # Counting rows of several cuts together would count texts twice
-        if not pooled or (by != "nothing" and row[by] == "all"):
+        if any((row[name] == "all") == (name == by) for name in ("model", "domain", "role")):
             continue
         paper = "" if row["published"] is None else f" (paper: {row['published']:,.0f})"
+        names = row["cues"], row["cue"] + paper, *(row[name] for name in split)
+        counts = f"{row['texts']:,} of {row['of_texts']:,}", f"{row['mentions']:,}"
         exact = _range(row["exact_interval"])
         # Never seen is not never: the rate is below the bound that none in so many texts leaves
         if row["upper_of_none"] is not None:
             exact = f"below {_share(row['upper_of_none'])}"
-        cells.append(
-            (
-                *(row["cues"], row["cue"] + paper, *([] if by == "nothing" else [row[by]])),
-                *(f"{row['texts']:,} of {row['of_texts']:,}", f"{row['mentions']:,}"),
-                *(row["undefined"] or _share(row["share"]), _range(row["interval"]), exact),
-            )
-        )
-    yield [head for head in heads if head != "nothing"], cells
+        share = row["undefined"] or _share(row["share"])
+        cells.append((*names, *counts, share, _range(row["interval"]), exact))
+    yield heads, cells
 
 
 def _range(interval: dict[str, Any] | None) -> str:
-    if interval is None:
-        return "–"
-    return f"{100 * interval['low']:.2g}–{_share(interval['high'])}"
+    return f"{100 * interval['low']:.2g}–{_share(interval['high'])}" if interval else "–"
 
 
 def _share(value: float) -> str:
@@ -207,15 +203,14 @@ def people(
             for row in rows
         )
         write_table(out, _CELLS, cells)
-        facts = {**counts, "n_people": len(rows), "out": out}
-        show.give(format, facts, [f"{summary}: {out}"])
+        show.give(format, {**counts, "n_people": len(rows), "out": out}, [f"{summary}: {out}"])
         return
-    shown = []
+    table = []
     for row in rows:
         name = row["name"] or ("(who writes)" if row["writer"] else "(no name)")
+        titled = f"{row['title']} {name}" if row["title"] else name
+        words = row["text_id"], titled, row["gender"], ", ".join(row["references"])
         about_whom = f"{len(row['sentences']):,} of {row['n_sentences']:,}"
-        titled = f"{row['title']} {name}" if row["title"] else str(name)
-        identity = (row["text_id"], titled, row["gender"], ", ".join(row["references"]))
-        shown.append((*identity, len(row["mentions"]), about_whom))
+        table.append((*words, len(row["mentions"]), about_whom))
     heads = ("text", "name", "gender", "words", "mentions", "sentences")
-    show.give(format, counts | {"people": rows}, [*([(heads, shown)] if rows else []), summary])
+    show.give(format, counts | {"people": rows}, [*([(heads, table)] if rows else []), summary])

@@ -88,8 +88,8 @@ def locales(*, format: opt.Format = "table") -> None:
             "name": locale.name,
             "language": locale.language,
             "country": locale.country,
-            "name tables": ", ".join(locale.tables) or "none",
-            "baselines": ", ".join(locale.baselines) or "none",
+            "name tables": ", ".join(locale.names.tables) or "none",
+            "baselines": ", ".join(locale.names.baselines) or "none",
             "source": locale.source,
         }
         for locale in map(load_locale, locales())

@@ -7,9 +7,10 @@ A *baseline* gives the share of each group in a population, p*. Representation r
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, cast
+from typing import Annotated, Any
 
 from portrayal.errors import UnknownNameError
+from portrayal.reference.datafile import Holds, Line
 from portrayal.reference.factors import ReferenceSource, load_factor
 from portrayal.reference.shipped import read_toml
 
@@ -37,6 +38,9 @@ def gender_words() -> Mapping[str, frozenset[str]]:
     return source.words
 
 
+_Part = Annotated[float, Holds("a share above 0, at most 1", lambda share: 0 < share <= 1)]
+
+
 @lru_cache(maxsize=1)
 def countries() -> Mapping[str, tuple[str, ...]]:
     """Return the countries of Shieh et al., Table S6b, by "MENA" and "NH/PI".
@@ -52,31 +56,30 @@ def countries() -> Mapping[str, tuple[str, ...]]:
 
 @dataclass(frozen=True)
 class Baseline:
-    """Shares in 0–1 of each group, from one source.
+    """Shares in 0–1 of each group, from one source; the keys of `[[baselines]]` in a study's file.
 
     Attributes
     ----------
     name
         "census-2022", "subject:engineering", "occupation:nurse", ….
-    source
-        Who published the figures, and where the paper prints them.
-    race, gender, pair
-        Shares in 0–1 by the labels of `RACES`, `GENDERS` and `PAIRS`; only groups that the source
+    source, date
+        Who published the figures, and where the paper prints them; and of when they are.
+    shares
+        Attribute ("race", "gender", "pair", …) → group → share in 0–1; only groups that the source
         reports.
     note
         What a reader must know: overlapping categories, or why nothing is reported.
     """
 
-    name: str
-    source: str
-    race: Mapping[str, float]
-    gender: Mapping[str, float]
-    pair: Mapping[str, float]
-    note: str = ""
+    name: Line
+    source: Line
+    shares: Mapping[str, Mapping[str, _Part]]
+    date: Any = ""
+    note: Line = ""
 
-    def shares(self, groups: Iterable[Mapping[str, str]]) -> list[float]:
+    def of(self, groups: Iterable[Mapping[str, str]]) -> list[float]:
         """Return p* of groups such as {"race": "Black"} or {"gender": "F"}; NaN where none is."""
-        share_of = {**self.race, **self.gender}
+        share_of = {group: share for by in self.shares.values() for group, share in by.items()}
         return [share_of.get(next(iter(group.values())), float("nan")) for group in groups]
 
 
@@ -97,7 +100,7 @@ def baseline(name: str = "census-2022") -> Baseline:
 
     Examples
     --------
-    >>> baseline("census-2022").race["Black"]
+    >>> baseline("census-2022").shares["race"]["Black"]
     0.136
     """
     slug = name.strip().lower().replace(" ", "-")
@@ -131,8 +134,8 @@ def _all() -> dict[str, Baseline]:
                 name = f"{entry.stratum}:{value}" if entry.stratum else entry.name
                 notes = " ".join(filter(None, (entry.notes.get(value, ""), entry.note)))
                 # Shares of several factors under one name are one baseline.
-                base = read.get(name, Baseline(name, entry.source, {}, {}, {}, notes))
-                read[name] = replace(base, **cast("Any", {factor: shares}))
+                base = read.get(name, Baseline(name, entry.source, {}, entry.date, notes))
+                read[name] = replace(base, shares={**base.shares, factor: shares})
             kind = entry.stratum
             further |= {f"{kind}:{n}": f"{kind}:{v}" for n, v in entry.also.items()}
     # Further names last, so that they point at what is complete

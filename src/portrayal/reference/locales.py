@@ -39,8 +39,15 @@ Lists = Annotated[
 
 
 @dataclass(frozen=True)
-class _LocaleNames:
-    """The table [names] of a locale."""
+class LocaleNames:
+    """The names of a locale, the table [names] of its file.
+
+    Attributes
+    ----------
+    tables, baselines
+        Name tables (registered, or files and factors of its folder), and names of baselines; the
+        first of each is the default of an audit.
+    """
 
     tables: tuple[str, ...] = ()
     baselines: tuple[str, ...] = ()
@@ -64,9 +71,8 @@ class Locale:
     ----------
     name, language, country, source
         Its folder's name, codes ("en", "US"), and where its data come from.
-    tables, baselines
-        Name tables (registered, or files and factors of its folder), and names of baselines; the
-        first of each is the default of an audit.
+    names
+        Its name tables and baselines; a locale may bring words alone, and no names.
     titles, honorifics
         Words before a name and behind it, by kind: those of the kinds "F", "M" and "NB" tell a
         gender, a title of the kind "formal" stands before surnames, one of the kind "sacred" before
@@ -93,8 +99,7 @@ class Locale:
     language: str
     country: str = ""
     source: str = ""
-    tables: tuple[str, ...]
-    baselines: tuple[str, ...]
+    names: LocaleNames = LocaleNames()
     titles: Lists = field(default_factory=dict)
     honorifics: Lists = field(default_factory=dict)
     exchange: Annotated[
@@ -165,22 +170,13 @@ def load_locale(spec: str | Path = "en-US") -> Locale:
 
 
 def _read(name: str, file: DataFile) -> Locale:
-    names = _LocaleNames()  # a locale may bring words alone, and no names
-    if "names" in file.table:
-        names = file.record(_LocaleNames, ("names",))
-    tables = tuple(
+    folder = "" if file.path is None else str(file.path.parent)
+    locale = file.record(Locale, name=name, folder=folder, digest=file.digest)
+    tables = (
         file.beside(("names", "tables", i), table, or_name=True)
-        for i, table in enumerate(names.tables)
+        for i, table in enumerate(locale.names.tables)
     )
-    # The names stand in a table of their own, but in the record beside the rest
-    fields = {key: value for key, value in file.table.items() if key != "names"}
-    return replace(file, table=fields).record(
-        Locale,
-        name=name,
-        folder="" if file.path is None else str(file.path.parent),
-        digest=file.digest,
-        **(vars(names) | {"tables": tables}),
-    )
+    return replace(locale, names=replace(locale.names, tables=tuple(tables)))
 
 
 _LOCALES = Catalogue("a locale", data_file("locales"), _read, file="locale.toml")

@@ -91,7 +91,7 @@ def run_checks(package: str) -> list[Check]:
         # Ratios of representation are over a baseline, which queries join like any table.
         if "baseline" in declared:
             of = baseline(declared["baseline"])
-            shares = {**of.race, **of.pair, **of.gender}
+            shares = {group: share for by in of.shares.values() for group, share in by.items()}
             columns = {"label": list(shares), "share": list(shares.values())}
             db.from_arrow(pa.table(columns)).create("baseline")
         db.execute(declared["define"])

@@ -129,7 +129,7 @@ def test_the_corrected_share_follows_its_definition(seed):
     with pytest.MonkeyPatch.context() as patch:  # without what labels of others teach
         patch.setattr(sys.modules["portrayal.stats.two_phase"], "GAIN", np.inf)
         found = representation(tally, hand)
-    assert found.value * BASE.gender["F"] == pytest.approx(
+    assert found.value * BASE.shares["gender"]["F"] == pytest.approx(
         post_stratified(gold, guess, drawn, (F,)) / whole
     )
     assert found.n_units == pytest.approx(whole)
@@ -147,7 +147,7 @@ def test_when_all_is_labelled_by_hand_the_labeler_does_not_matter(seed):
     guesses = [rng.integers(0, 5, len(prompt)) for _ in range(2)]
     everyone = np.arange(len(prompt))
     tally, hand = made(prompt, gold, guesses[0], everyone, n_prompts=8)
-    wanted = np.mean(gold == F) / BASE.gender["F"]
+    wanted = np.mean(gold == F) / BASE.shares["gender"]["F"]
     assert representation(tally, hand).value == pytest.approx(wanted)
     tally, hand = made(prompt, gold, guesses[0], everyone, second=(second, guesses[1]), n_prompts=8)
     wanted = np.mean(second == F) / np.mean(gold == F)
@@ -180,7 +180,7 @@ def test_corrected_shares_hold_the_truth_where_naive_ones_do_not():
         prompt, gold = stories(rng)
         drawn = rng.permutation(len(gold))[:300]
         tally, hand = made(prompt, gold, biased(gold, rng), drawn, n_prompts=40)
-        return both_representations(tally, hand), 0.5 / BASE.gender["F"]
+        return both_representations(tally, hand), 0.5 / BASE.shares["gender"]["F"]
 
     corrected, naive = coverage(one)
     assert corrected >= 0.95 - 3 * 0.031  # standard errors of fifty simulations
@@ -280,7 +280,7 @@ def test_without_clusters_it_is_the_regression_estimator():
         + np.var(slope * far) / 3000
         + np.var(y - slope * near) / 3000
     )
-    scale = BASE.gender["F"]
+    scale = BASE.shares["gender"]["F"]
     assert found.value * scale == pytest.approx(point)
     width = (found.interval.high - found.interval.low) * scale
     assert width == pytest.approx(2 * 1.96 * np.sqrt(variance), rel=0.05)

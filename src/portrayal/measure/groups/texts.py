@@ -14,7 +14,6 @@ import numpy as np
 from portrayal.annotate.group_labels import (
     GROUP,
     NONE,
-    SEVERAL,
     STATUSES,
     UNKNOWN,
     UNREAD,
@@ -499,9 +498,8 @@ def _of_label(factor: Factor, label: str, path: str) -> GroupResponse:
     column = next((s for s in factor.sources if isinstance(s, ColumnSource)), None)
     if column is not None:
         cell = of_cell(column, label, factor.keys)
-        in_column = cell["status"] != UNKNOWN or spelling_key(label) in column.unknown
-        if in_column:
-            return GroupResponse(cell["status"], tuple(map(factor.keys.index, cell["groups"])))
+        if cell.status != UNKNOWN or spelling_key(label) in column.unknown:
+            return cell
     if spelling_key(label) in ("none", "no group"):
         return GroupResponse(NONE)
     if spelling_key(label) in ("unknown", "unsure", "uncertain"):
@@ -512,5 +510,4 @@ def _of_label(factor: Factor, label: str, path: str) -> GroupResponse:
             f"{path}: no group of {factor.name} is called {label!r}; its groups are "
             f"{', '.join(factor.keys)}, beside none and unknown."
         )
-    places = tuple(sorted({factor.keys.index(str(key)) for key in keys}))
-    return GroupResponse(GROUP if len(places) == 1 else SEVERAL, places)
+    return GroupResponse.of({factor.keys.index(str(key)) for key in keys})

@@ -100,7 +100,7 @@ def _representation(
 ) -> Iterator[Estimate]:
     characters, pooled, k = tally.characters, domain.pooled, len(tally.races)
     features = group_features(tally, characters.name, characters.gender, crossed=False)
-    starred = np.array(baseline.shares(features.groups))
+    starred = np.array(baseline.of(features.groups))
     count, total, squares = (
         domain.sums(characters, NEUTRAL, values) for values in features.moments
     )

@@ -247,7 +247,7 @@ def _over(
         if hand_sample is not None:
             sums = replace(sums, hand=hand_sample.sums(stratum, (NEUTRAL,)))
         for baseline in baselines:
-            starred = np.array(baseline.shares(features.groups))
+            starred = np.array(baseline.of(features.groups))
             # A single baseline stands in the instruments; only several need a stratum to be told
             # apart.
             labels = {"population": baseline.name} if len(baselines) > 1 else {}
@@ -357,7 +357,7 @@ def pair_representation(tally: Tally, scope: Scope, *, baseline: Baseline) -> It
         The comparison distribution p* of couples (Table S9c).
     """
     pairs, both_known = pair_indicators(tally)
-    starred = np.array([baseline.pair.get(pair, np.nan) for pair in PAIRS])
+    starred = np.array(baseline.of({"pair": pair} for pair in PAIRS))
     for full in strata(tally, laden=False):
         stratum = couples(tally, full)
         if stratum is None:  # a domain without couples

@@ -8,14 +8,14 @@ from functools import partial
 from importlib.resources import files
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_type_hints
+from typing import Any, Literal, get_type_hints
 
 import portrayal.registry as registry
 from portrayal.collect.promptfile import PromptEntry, distinct, fill, read_prompts, slots_of
 from portrayal.errors import DataError, OptionError, PortrayalError
 from portrayal.records import Prompt
 from portrayal.reference import Baseline
-from portrayal.reference.datafile import DataFile, Holds, Keys, Line, Name, Word, read_datafile
+from portrayal.reference.datafile import DataFile, Keys, Line, Name, Word, read_datafile
 from portrayal.run.directory import Run
 from portrayal.run.files import write_atomically
 from portrayal.studies.stories import LADEN, MEASURES, NEUTRAL, Stories, StoryOptions, story_fields
@@ -23,7 +23,6 @@ from portrayal.studies.study import Options, PromptMaker, Study, study_report
 
 _LABELERS = {"rules": "embedded", "reader": "reader", "llm": "llm", "labels": "embedded",
              "none": "embedded"}  # fmt: skip
-_Part = Annotated[float, Holds("a share above 0, at most 1", lambda share: 0 < share <= 1)]
 
 
 @dataclass(frozen=True)
@@ -47,15 +46,6 @@ class _SentenceWords:
 
 
 @dataclass(frozen=True)
-class _OwnBaseline:
-    name: Line
-    source: Line
-    shares: Mapping[str, Mapping[str, _Part]]
-    date: Any = ""
-    note: Line = ""
-
-
-@dataclass(frozen=True)
 class _StudyFile:
     """The keys of a study's file, as docs/own-study.md explains them."""
 
@@ -75,7 +65,7 @@ class _StudyFile:
     strata: tuple[str, ...] = ()
     roles: _Roles = _Roles()
     words: _SentenceWords = _SentenceWords()
-    baselines: tuple[_OwnBaseline, ...] = ()
+    baselines: tuple[Baseline, ...] = ()
     measures: tuple[str, ...] = ()
     cues: str = "laissez-faire"
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -238,7 +228,6 @@ def _stories(file: DataFile, record: _StudyFile) -> Stories:
 def _baselines(file: DataFile, record: _StudyFile) -> dict[str, Baseline]:
     """The study's own baselines: shares of genders, pairs, and of the groups that names tell."""
     file.differ(("baselines",), [baseline.name for baseline in record.baselines])
-    by_name: dict[str, Baseline] = {}
     for i, entry in enumerate(record.baselines):
         for attribute, shares in entry.shares.items():
             # Published shares are rounded, and so may add up to a little more than 1.
@@ -248,23 +237,13 @@ def _baselines(file: DataFile, record: _StudyFile) -> dict[str, Baseline]:
                     f"shares sum to {sum(shares.values()):.3g}; expected 1 at most.",
                 )
         # Genders are told by words of reference and pairs by two people; all else by names.
-        name_attributes = [
-            attribute for attribute in entry.shares if attribute not in ("gender", "pair")
-        ]
-        if len(name_attributes) > 1:
+        by_names = [attribute for attribute in entry.shares if attribute not in ("gender", "pair")]
+        if len(by_names) > 1:
             raise file.wrong(
-                ("baselines", i, "shares", name_attributes[1]),
+                ("baselines", i, "shares", by_names[1]),
                 "names tell one attribute beside gender and pair.",
             )
-        by_name[entry.name] = Baseline(
-            name=entry.name,
-            source=entry.source,
-            race=entry.shares[name_attributes[0]] if name_attributes else {},
-            gender=entry.shares.get("gender", {}),
-            pair=entry.shares.get("pair", {}),
-            note=entry.note,
-        )
-    return by_name
+    return {entry.name: entry for entry in record.baselines}
 
 
 def _options(

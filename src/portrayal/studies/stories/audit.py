@@ -175,10 +175,10 @@ class StoryOptions(Options):
             return
         locale = load_locale(self.locale)
         # What equals the default was not chosen, so a locale may replace it.
-        if self.name_table == CENSUS and locale.tables:
-            object.__setattr__(self, "name_table", locale.tables[0])
-        if self.baseline == CENSUS_SHARES and locale.baselines:
-            object.__setattr__(self, "baseline", locale.baselines[0])
+        if self.name_table == CENSUS and locale.names.tables:
+            object.__setattr__(self, "name_table", locale.names.tables[0])
+        if self.baseline == CENSUS_SHARES and locale.names.baselines:
+            object.__setattr__(self, "baseline", locale.names.baselines[0])
 
     def said(self) -> tuple[str, ...]:
         """Return how the name table was read, where its columns were guessed."""
@@ -406,11 +406,11 @@ class Stories:
 
         Those without a share, such as shares by state, are left out.
         """
-        local = () if options.locale is None else load_locale(options.locale).baselines
+        local = () if options.locale is None else load_locale(options.locale).names.baselines
         # Each once, the one that was asked for first.
         in_order = dict.fromkeys((options.baseline, *self.baselines, *names.baselines, *local))
         baselines = (self.baseline(name, names) for name in in_order)
-        return [shares for shares in baselines if shares.race or shares.gender]
+        return [base for base in baselines if any({**base.shares, "pair": ()}.values())]
 
     def baseline(self, baseline_name: str, names: Naming) -> Baseline:
         """Return the comparison shares: the study's own, those of the names' factor, or shipped."""
@@ -419,5 +419,5 @@ class Stories:
         if study_baseline is None and shares is None:
             return baseline(baseline_name)
         # A factor gives shares of its groups alone, the study those of genders and pairs.
-        base = study_baseline or Baseline(baseline_name, "", {}, {}, {})
-        return base if shares is None else replace(base, race={**base.race, **shares})
+        base = study_baseline or Baseline(baseline_name, "", {})
+        return base if shares is None else replace(base, shares={**base.shares, "names": shares})
