@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.calibration_worlds import Rng
-from portrayal.annotate.topics.fit import chunk_for, fit_lda
+from portrayal.annotate.topics.fit import fit_lda
 from portrayal.annotate.topics.model import TopicModel, TopicTexts, count_words
 from portrayal.measure.pairs.changes import GROUP_CHANGE, PAIRED_DISTANCE, PREJUDICE_RATE
 from portrayal.measure.pairs.estimates import ONE_EACH
@@ -164,7 +164,6 @@ def _topics(
         model = TopicModel(
             words=tuple(map(str, range(size))),
             topics=np.eye(size) * 1e8 + 1e-3,
-            alpha=np.full(size, 1 / size),
             word_count=np.ones(size),
         )
         ours, theirs = (_read(model, side, np.repeat(side.topic, WORDS)) for side in sides)
@@ -181,9 +180,7 @@ def _topics(
     bags = count_words(code, np.concatenate(words), (int(code.max()) + 1, n_words))
     bags = bags[rng.permutation(bags.shape[0])]
     names = tuple(map(str, range(n_words)))
-    k, chunk = news.topics, chunk_for(bags.shape[0])
-    topics = fit_lda(bags, k, passes=10, chunk=chunk, seed=0)
-    model = TopicModel(names, topics, np.full(k, 1 / k), np.ones(n_words))
+    model = fit_lda(names, bags, news.topics, seed=0)
     ours, theirs = (_read(model, *each) for each in zip(sides, words, strict=True))
     return model, ours, theirs
 

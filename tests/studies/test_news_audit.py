@@ -17,7 +17,7 @@ from portrayal.run import Run
 from portrayal.studies.news.audit import LEVELS, NewsOptions
 from support import needs
 
-needs("textblob", "lemminflect")
+needs("textblob", "lemminflect", "sklearn")
 
 QUICK: dict[str, Any] = {"draws": 100, "permutations": 20, "report": False}
 

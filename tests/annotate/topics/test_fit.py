@@ -21,12 +21,12 @@ from portrayal.annotate.topics.fit import (
     topic_grid,
     topics_stage,
 )
-from portrayal.annotate.topics.model import bags_of, load_topics, save_topics
+from portrayal.annotate.topics.model import TopicModel, bags_of, load_topics, save_topics
 from portrayal.errors import DataError, OptionError, RunError
 from support import needs
 from topic_run import news, paired_run, silent, topic_run
 
-needs("lemminflect")
+needs("lemminflect", "sklearn")
 
 
 def test_a_fit_is_kept_and_used_again(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_hostile_files_are_refused(tmp_path: Path) -> None:
         return folder
 
     with pytest.raises(DataError, match="allow_pickle"):
-        load_topics(saved(alpha=np.array([{"a": 1}], dtype=object)))
+        load_topics(saved(topics=np.array([{"a": 1}], dtype=object)))
     other = json.dumps({"format": "other", "words": [], "facts": {}}).encode()
     with pytest.raises(DataError, match="expected a topic model of format"):
         load_topics(saved(about=np.frombuffer(other, np.uint8)))
@@ -162,9 +162,9 @@ def test_halves_hold_every_word_once(documents: list[list[int]], seed: int) -> N
 
 def test_the_surprise_by_hand() -> None:
     """Topics of a word each: what was seen says which, and its prior how surely."""
-    topics = np.array([[1e9, 1e-3], [1e-3, 1e9]])
+    model = TopicModel(("a", "b"), np.array([[1e9, 1e-3], [1e-3, 1e9]]), np.ones(2))
     seen, hidden = bags_of([[0, 0, 0], [1]], 2), bags_of([[0, 1], []], 2)
-    loss = completion_loss(topics, seen, hidden)
+    loss = completion_loss(model, seen, hidden)
     assert loss == pytest.approx([-np.log(3.5 / 4) - np.log(0.5 / 4), 0.0], abs=1e-3)
 
 
@@ -174,8 +174,8 @@ def test_a_fitting_number_of_topics_surprises_least() -> None:
     seen, hidden = split_words(bags_of(made[150:], 30), 0)
     losses = []
     for k in (2, 3, 12):
-        topics = fit_lda(bags_of(made[:150], 30), k, passes=10, chunk=chunk_for(150), seed=1)
-        losses.append(completion_loss(topics, seen, hidden))
+        model = fit_lda(tuple(map(str, range(30))), bags_of(made[:150], 30), k, seed=1)
+        losses.append(completion_loss(model, seen, hidden))
     assert choose_topics([2, 3, 12], np.stack(losses), hidden.sum(axis=1))[0] == 3
 
 

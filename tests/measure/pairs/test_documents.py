@@ -26,7 +26,7 @@ from portrayal.run import Run
 from support import needs
 from topic_run import news, paired_run, silent, topic_run
 
-needs("lemminflect")
+needs("lemminflect", "sklearn")
 
 Fitted = tuple[Run, Paired, TopicSettings, Topics]
 
@@ -79,19 +79,19 @@ def test_equation_8_by_hand(fitted: Fitted, level: Level) -> None:
 
 
 def test_equations_8_and_9_with_numbers(fitted: Fitted) -> None:
-    """Three topics (F, M, none) with a word each, alpha 0.5: sentences of 4 and 6 words, and of 3.
+    """Three topics (F, M, none) with a word each, prior 1 / 3: texts of 10 words, and of 3.
 
-    Generated: gamma = 0.5 + (4, 4, 2) = (4.5, 4.5, 2.5), so g = (4.5, 4.5) / 9. Original: gamma =
-    0.5 + (0, 3, 0), g = (0.5, 3.5) / 4, and W = |1 / 2 - 1 / 8|.
+    Generated: gamma = 1 / 3 + (4, 4, 2) = (13, 13, 7) / 3, so g = (13, 13) / 26. Original: gamma =
+    1 / 3 + (0, 3, 0), g = (1, 10) / 11, and W = |1 / 2 - 1 / 11|.
     """
     _, paired, _, topics = fitted
     level = _one_row(paired, topics)
     np.testing.assert_allclose(level.generated, [[1 / 2, 1 / 2]], atol=1e-5)
-    np.testing.assert_allclose(level.reference, [[0.5 / 4, 3.5 / 4]], atol=1e-5)
+    np.testing.assert_allclose(level.reference, [[1 / 11, 10 / 11]], atol=1e-5)
     distance = np.abs(level.generated - level.reference).sum(1).mean() / 2
-    assert distance == pytest.approx(3 / 8, abs=1e-5)
+    assert distance == pytest.approx(9 / 22, abs=1e-5)
     strict = _one_row(paired, topics, 0.2)
-    np.testing.assert_allclose(strict.reference, [[0.0, 1.0]])  # 0.5 / 4.5 is below 0.2
+    np.testing.assert_allclose(strict.reference, [[0.0, 1.0]])  # 1 / 12 is below 0.2
     nothing = _one_row(paired, topics, 0.9)
     assert np.isnan(nothing.generated).all()
     assert np.isnan(nothing.reference).all()
@@ -105,7 +105,6 @@ def _one_row(paired: Paired, topics: Topics, least: float = 0.01) -> Level:
         topics.model,
         words=("a", "b", "c"),
         topics=np.eye(3) * 1e8 + 1e-3,
-        alpha=np.full(3, 0.5),
     )
     texts = dataclasses.replace(
         topics.generated,

@@ -9,13 +9,12 @@ where topics are too many.
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from portrayal.annotate.topics.model import (
     LEMMATISER,
@@ -27,13 +26,11 @@ from portrayal.annotate.topics.model import (
     TooFewTextsError,
     TopicCorpus,
     TopicModel,
-    expected,
-    infer,
+    allocation,
     lemmatiser,
     load_topics,
     read_corpus,
     save_topics,
-    topic_weights,
 )
 from portrayal.errors import RunError
 from portrayal.run.directory import Run
@@ -42,8 +39,9 @@ from portrayal.run.stages import Stage, fingerprint
 from portrayal.types import Say
 from portrayal.validate import check_count, check_seed
 
-ENGINE = "online variational Bayes v1"
+ENGINE = "online variational Bayes v2"
 """What fits the topics; another name where their numbers change."""
+LIBRARY = "scikit-learn"
 PAPER_K = 250
 """Fang et al. (2024) kept 250 of 200, 250 and 300 topics, by perplexity."""
 PER_TOPIC = 10
@@ -92,15 +90,13 @@ def split_words(bags: Bags, seed: int) -> tuple[Bags, Bags]:
     return halves[0], halves[1]
 
 
-def completion_loss(topics: Floats, visible: Bags, hidden: Bags) -> Floats:
+def completion_loss(model: TopicModel, visible: Bags, hidden: Bags) -> Floats:
     """Return the surprise at the hidden half of each document: -log p of its words, in nats.
 
     Parameters
     ----------
-    topics
-        lambda, the variational Dirichlet of each topic's words, shape (K, V).
-    alpha
-        Prior of a document's topics, shape (K,).
+    model
+        A fitted model.
     visible, hidden
         Both halves of n documents.
 
@@ -114,11 +110,9 @@ def completion_loss(topics: Floats, visible: Bags, hidden: Bags) -> Floats:
     Wallach, Murray, Salakhutdinov and Mimno (2009), Evaluation methods for topic models, Section 5.
     """
     # Topics of a document from its visible half alone
-    alpha = np.full(len(topics), 1.0 / len(topics))
-    gamma = infer(visible, topic_weights(topics), alpha)[0].astype(np.float64)
-    shares = gamma / gamma.sum(axis=1, keepdims=True)
+    shares = model.infer(visible).astype(np.float64)
     # Mean shares, not exp(E[log]): these sum to 1 however many topics there are
-    words = (topics / topics.sum(axis=1, keepdims=True)).T
+    words = (model.topics / model.topics.sum(axis=1, keepdims=True)).T
     owner = np.repeat(np.arange(hidden.shape[0]), np.diff(hidden.indptr))
     p = np.einsum("ek,ek->e", shares[owner], words[hidden.indices])
     surprise = -hidden.data * np.log(np.maximum(p, np.finfo(np.float64).tiny))
@@ -207,7 +201,7 @@ CHUNK = 2_000
 """Documents between two updates of the topics at most, gensim's default."""
 UPDATES = 4
 """Updates in a pass over all documents, at least. Of corpora of 500 documents made from 10 and from
-30 topics, completion chose 10 and 22 with four, 15 and 33 with one, 10 and 10 with ten."""
+30 topics, completion chose 22 and 33."""
 
 
 def chunk_for(n_documents: int) -> int:
@@ -215,47 +209,36 @@ def chunk_for(n_documents: int) -> int:
     return max(1, min(CHUNK, n_documents // UPDATES))
 
 
-def fit_lda(bags: Bags, k: int, *, passes: int, chunk: int, seed: int) -> Floats:
+def fit_lda(words: Sequence[str], bags: Bags, k: int, seed: int) -> TopicModel:
     """Fit `k` topics to bags, in the order they come: online variational Bayes.
 
-    Hoffman, Blei and Bach (2010), Algorithm 2, with the defaults of gensim's `LdaModel`, whose
-    numbers these are: priors 1 / K, kappa .5, tau 1, and the same random streams.
+    Hoffman, Blei and Bach (2010), Algorithm 2, by scikit-learn, with the defaults of gensim's
+    `LdaModel`: kappa .5, tau 1. The topics are those of 32 bits.
 
     Parameters
     ----------
+    words
+        The vocabulary, V words.
     bags
-        n documents, of a vocabulary of V words.
+        n documents of these.
     k
         Number of topics.
-    passes, chunk
-        How often all are read, and documents between two updates.
     seed
-        Start of the random streams.
-
-    Returns
-    -------
-    array
-        lambda, the variational Dirichlet of each topic's words, shape (K, V), in 32 bits.
+        Start of the random stream.
     """
-    rng, n, prior = np.random.RandomState(seed), bags.shape[0], np.float32(1.0 / k)
-    alpha = np.full(k, prior)
-    # Without the prior, as in gensim
-    topics = rng.gamma(100.0, 0.01, (k, bags.shape[1])).astype(np.float32)
-    weights, n_read = topic_weights(topics), 0
-    chunks = [bags[low : low + chunk] for low in range(0, n, chunk)]
-    for number in range(passes):
-        for documents in chunks:
-            size = documents.shape[0]
-            begin = rng.gamma(100.0, 0.01, (size, k)).astype(np.float32)
-            gamma, ratio = infer(documents, weights, alpha, begin)
-            words = csr_array((ratio, documents.indices, documents.indptr), documents.shape)
-            counted = (words.T @ expected(gamma) * weights).T * np.float32(n / size)
-            # Of a second pass the rate grows with the passes alone, as in gensim
-            rate = np.float32((1.0 + number + n_read / chunk) ** -0.5)
-            topics = (1 - rate) * topics + rate * counted
-            weights = topic_weights(topics + prior)
-            n_read += size if number == 0 else 0
-    return np.asarray(topics + prior)
+    n = bags.shape[0]
+    lda = allocation(
+        k,
+        learning_decay=0.5,
+        learning_offset=1.0,
+        batch_size=chunk_for(n),
+        total_samples=n,
+        random_state=seed,
+    )
+    # Its `fit` would end with the bound of all documents, which takes as long as a pass
+    for _ in range(passes_for(n)):
+        lda.partial_fit(bags)
+    return TopicModel(tuple(words), lda.components_, bags.sum(axis=0, dtype=np.float64))
 
 
 TABLES = "topics.json"
@@ -290,7 +273,7 @@ def fit_topics(run: Run, settings: TopicSettings, say: Say) -> TopicModel | None
     DataError
         When a model to reuse cannot be read.
     MissingExtraError
-        When the lemmatiser is not installed.
+        When the lemmatiser or scikit-learn is not installed.
     """
     stage = topics_stage(run)
     model_given = load_topics(settings.topic_model) if settings.topic_model else None
@@ -298,7 +281,7 @@ def fit_topics(run: Run, settings: TopicSettings, say: Say) -> TopicModel | None
     if stage.is_complete(mark):
         return saved_topics(run)[0]
     # A missing package is told before the corpus is read
-    lemmatiser()
+    lemmatiser(), allocation(2)
     model, undefined = model_given, None
     if model is None:
         try:
@@ -357,8 +340,8 @@ def fit_corpus(corpus: TopicCorpus, settings: TopicSettings, say: Say) -> TopicM
         visible, hidden = split_words(corpus.bags[held_out], settings.seed)
         losses, hidden_words = list[Floats](), hidden.sum(axis=1, dtype=np.float64)
         for n_topics in grid:
-            topics = _fit(fitted, n_topics, settings)
-            losses.append(completion_loss(topics, visible, hidden))
+            model = fit_lda(corpus.words, fitted, n_topics, settings.seed)
+            losses.append(completion_loss(model, visible, hidden))
             perplexity = float(np.exp(losses[-1].sum() / hidden_words.sum()))
             tried.append({"k": n_topics, "perplexity": perplexity})
             say(f"topics: K = {n_topics}, perplexity of held-out halves {perplexity:,.1f}")
@@ -373,9 +356,9 @@ def fit_corpus(corpus: TopicCorpus, settings: TopicSettings, say: Say) -> TopicM
         reason = f"{n:,} documents allow no more at {PER_TOPIC} documents a topic"
     say(f"topics: K = {k}: {reason}")
     # The fit that counts reads all documents, those that were held out too
-    topics = _fit(corpus.bags, k, settings)
+    model = fit_lda(corpus.words, corpus.bags, k, settings.seed)
     facts = {
-        "engine": ENGINE,
+        "engine": f"{ENGINE}, {LIBRARY} {version(LIBRARY)}",
         "lemmatiser": f"{LEMMATISER} {version(LEMMATISER)}",
         "seed": settings.seed,
         "documents": n,
@@ -384,13 +367,7 @@ def fit_corpus(corpus: TopicCorpus, settings: TopicSettings, say: Say) -> TopicM
         "tried": tried,
         "reason": reason,
     }
-    alpha = np.full(k, 1.0 / k, np.float32)
-    return TopicModel(corpus.words, topics, alpha, corpus.word_count, facts)
-
-
-def _fit(bags: Bags, k: int, settings: TopicSettings) -> Floats:
-    passes, chunk = passes_for(bags.shape[0]), chunk_for(bags.shape[0])
-    return fit_lda(bags, k, passes=passes, chunk=chunk, seed=settings.seed)
+    return replace(model, facts=facts)
 
 
 def _mark(run: Run, settings: TopicSettings) -> str:
@@ -407,5 +384,5 @@ def _mark(run: Run, settings: TopicSettings) -> str:
         seed=settings.seed,
         vocabulary=[MIN_DOCUMENTS, MAX_WORDS],
         lemmatiser=version(LEMMATISER),
-        fit=ENGINE,
+        fit=[ENGINE, version(LIBRARY)],
     )

@@ -1,16 +1,13 @@
 """Documents as bags of words, and a fitted topic model: on disk, over documents and a run's texts.
 
-On disk it is one file of plain arrays and JSON, so that loading one executes nothing.
-
-The updates are those of Hoffman, Blei and Bach (2010), Algorithm 2, E step, begun from equal
-weights, so that a document's result depends on nothing but the document. Documents with about as
-many distinct words are worked on together.
+On disk it is one file of plain arrays and JSON, so that loading one executes nothing. scikit-learn
+infers a document's topics from equal weights on, so that they depend on nothing but the document.
 """
 
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
@@ -26,7 +23,6 @@ from portrayal.models.loading import read_arrays
 from portrayal.run.directory import Run
 from portrayal.run.files import replacing
 from portrayal.run.reading import read_prompts, read_shards
-from portrayal.types import BoolArray
 
 Floats = npt.NDArray[np.floating[Any]]
 Ints = npt.NDArray[np.integer[Any]]
@@ -52,6 +48,8 @@ def count_words(owner: Ints, word: Ints, shape: tuple[int, int]) -> Bags:
     return bags
 
 
+_MISSING = 'topics need {}, which is not installed. Install it with: pip install "portrayal[news]"'
+
 LEMMATISER = "lemminflect"
 """What turns a form into its lemma; its version is kept with every model."""
 
@@ -73,10 +71,7 @@ def lemmatiser() -> Callable[[str], dict[str, tuple[str, ...]]]:
     try:
         from lemminflect import getAllLemmas
     except ImportError as error:
-        raise MissingExtraError(
-            f"topics need {LEMMATISER}, which is not installed. "
-            'Install it with: pip install "portrayal[news]"'
-        ) from error
+        raise MissingExtraError(_MISSING.format(LEMMATISER)) from error
     return cast(Callable[[str], dict[str, tuple[str, ...]]], getAllLemmas)
 
 
@@ -136,11 +131,6 @@ class TopicCorpus:
     words: tuple[str, ...]
     bags: Bags
     held_out: np.ndarray[tuple[int], np.dtype[np.bool_]]
-
-    @property
-    def word_count(self) -> Floats:
-        """How often each word occurs, shape (V,)."""
-        return np.asarray(self.bags.sum(axis=0, dtype=np.float64))
 
 
 def read_corpus(run: Run, seed: int) -> TopicCorpus:
@@ -204,113 +194,25 @@ def _prune(words: list[str], bags: Bags) -> tuple[tuple[str, ...], Bags]:
     return tuple(words[i] for i in vocabulary), pruned
 
 
-ITERATIONS = 50
-THRESHOLD = 0.001
-"""Mean change of gamma below which a document is finished, as in gensim."""
+def allocation(n_topics: int, **settings: Any) -> Any:
+    """Return scikit-learn's model of so many topics, which has read nothing yet.
 
-_CELLS = 1 << 18  # documents × words × topics that are worked on together: about 1 MB
+    As in gensim, which the paper used, both priors are 1 / K, and a document is settled after 50
+    updates or where its topics change by less than .001 on average.
 
-
-def infer(
-    bags: Bags, weights: Floats, alpha: Floats, begin: Floats | None = None
-) -> tuple[Floats, Floats]:
-    """Return the variational Dirichlet of each document's topics, and what its words add to them.
-
-    Parameters
-    ----------
-    bags
-        n documents, of m distinct words in all; those of a document ascend.
-    weights
-        exp E[log beta], shape (V, K); its type is that of the arithmetic.
-    alpha
-        Prior of the topics, shape (K,).
-    begin
-        gamma to begin with, shape (n, K); equal weights by default.
-
-    Returns
-    -------
-    gamma, ratio
-        Shape (n, K), where a document without words keeps `alpha`; and, of each word of each
-        document, count / Σ_k weights exp E[log theta], shape (m,).
+    Raises
+    ------
+    MissingExtraError
+        When scikit-learn is not installed.
     """
-    kind = weights.dtype
-    alpha = alpha.astype(kind)
-    gamma, ratio = np.tile(alpha, (bags.shape[0], 1)), np.zeros(bags.nnz, kind)
-    begin = np.ones_like(gamma) if begin is None else begin
-    with np.errstate(invalid="ignore"):  # BLAS may raise that flag on numbers that are all finite
-        for rows, place, inside in _batches(bags, len(alpha)):
-            words, count = weights[bags.indices[place]], (bags.data[place] * inside).astype(kind)
-            gamma[rows] = _settle(words, count, alpha, begin[rows])
-            ratio[place[inside]] = (count / _norm(words, expected(gamma[rows])))[inside]
-    return gamma, ratio
-
-
-def _batches(bags: Bags, n_topics: int) -> Iterator[tuple[Ints, Ints, BoolArray]]:
-    """Yield documents, where their words stand, and which are their own: (b,), (b, l), (b, l).
-
-    Sizes are rounded up to powers of 4, so that a document's numbers depend on itself alone.
-    """
-    sizes = np.diff(bags.indptr)
-    some = np.flatnonzero(sizes)
-    padded = 2 ** np.ceil(np.log2(sizes[some])).astype(np.int64)
-    for size in np.unique(padded).tolist():
-        alike = some[padded == size]
-        step = max(1, _CELLS // (size * n_topics))
-        for low in range(0, len(alike), step):
-            rows = alike[low : low + step]
-            inside = np.arange(size) < sizes[rows, np.newaxis]
-            yield rows, bags.indptr[rows, np.newaxis] + np.arange(size) * inside, inside
-
-
-def _norm(words: Floats, theta: Floats) -> Floats:
-    """Σ_k weights theta of each word, shapes (b, l, K), (b, K) -> (b, l)."""
-    # gensim adds the same, so that no word of no topic divides by 0
-    tiny = np.finfo(words.dtype).eps
-    return np.asarray(np.matmul(words, theta[:, :, np.newaxis])[:, :, 0] + tiny)
-
-
-def _settle(weights: Floats, count: Floats, alpha: Floats, gamma: Floats) -> Floats:
-    """Update gamma of b documents of l words until each is finished.
-
-    Shapes (b, l, K), (b, l), (K,), (b, K) -> (b, K).
-    """
-    result, rows = np.empty_like(gamma), np.arange(len(gamma))
-    pending, least = np.ones(len(gamma), dtype=bool), THRESHOLD * gamma.shape[1]
-    for turn in range(ITERATIONS):
-        theta = expected(gamma)
-        share = count / _norm(weights, theta)
-        before, gamma = gamma, alpha + theta * np.matmul(share[:, np.newaxis, :], weights)[:, 0, :]
-        # A document is settled at its first small change: its result depends on itself alone. The
-        # last turn ends all, as in gensim.
-        small = np.abs(gamma - before).sum(axis=1) < least
-        settled = pending & (small | (turn == ITERATIONS - 1))
-        result[rows[settled]] = gamma[settled]
-        pending &= ~settled
-        if not pending.any():
-            break
-        # Those that are settled leave the batch when they are half of it, as that takes a copy
-        if 2 * pending.sum() <= len(rows):
-            rows, gamma, count, weights = (
-                rows[pending],
-                gamma[pending],
-                count[pending],
-                weights[pending],
-            )
-            pending = pending[pending]
-    return result
-
-
-def expected(gamma: Floats) -> Floats:
-    """Return exp E[log theta] of Dirichlet distributions, shape (n, K) -> (n, K)."""
-    return np.asarray(np.exp(psi(gamma) - psi(gamma.sum(axis=1, keepdims=True))))
-
-
-def topic_weights(topics: Floats) -> Floats:
-    """Return exp E[log beta] of the words of topics, shape (K, V) -> (V, K), in the same type."""
-    # psi is sensitive to rounding: 64 bits here, whatever the type of the model
-    lam = topics.astype(np.float64)
-    log_beta = psi(lam) - psi(lam.sum(axis=1, keepdims=True))
-    return np.ascontiguousarray(np.exp(log_beta).T, dtype=topics.dtype)
+    try:
+        from sklearn.decomposition import LatentDirichletAllocation
+    except ImportError as error:
+        raise MissingExtraError(_MISSING.format("scikit-learn")) from error
+    # One process: several would add what documents give to topics in another order
+    return LatentDirichletAllocation(
+        n_topics, max_doc_update_iter=50, mean_change_tol=0.001, n_jobs=1, **settings
+    )
 
 
 RELEVANCE = 0.6
@@ -327,8 +229,6 @@ class TopicModel:
         The vocabulary, sorted.
     topics
         lambda, the variational Dirichlet of each topic's words, shape (K, V).
-    alpha
-        Prior of a document's topics, shape (K,).
     word_count
         How often each word stands in the texts that were fitted, shape (V,).
     facts
@@ -338,19 +238,25 @@ class TopicModel:
 
     words: tuple[str, ...]
     topics: Floats
-    alpha: Floats
     word_count: Floats
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def n_topics(self) -> int:
         """K."""
-        return len(self.alpha)
+        return len(self.topics)
 
     @cached_property
-    def weights(self) -> Floats:
-        """Exponential of E[log beta], shape (V, K), in the type of `topics`."""
-        return topic_weights(self.topics)
+    def allocation(self) -> Any:
+        """The model as scikit-learn would have fitted it."""
+        fitted = allocation(self.n_topics)
+        fitted.components_, fitted.n_features_in_ = self.topics, len(self.words)
+        fitted.doc_topic_prior_ = fitted.topic_word_prior_ = 1.0 / self.n_topics
+        # psi is sensitive to rounding: 64 bits here, whatever the type of the model
+        lam = self.topics.astype(np.float64)
+        weights = np.exp(psi(lam) - psi(lam.sum(axis=1, keepdims=True)))
+        fitted.exp_dirichlet_component_ = weights.astype(self.topics.dtype)
+        return fitted
 
     @cached_property
     def numbers(self) -> Mapping[str, int]:
@@ -366,13 +272,17 @@ class TopicModel:
         return bags_of(map(self.read, texts), len(self.words))
 
     def infer(self, bags: Bags) -> Floats:
-        """Return gamma, the variational Dirichlet of each document's topics, shape (n, K)."""
-        return infer(bags, self.weights, self.alpha)[0]
+        """Return the topic distribution t_d of each document, shape (n, K); rows sum to 1.
+
+        A document without a word of the model has every topic alike, as its prior.
+        """
+        if bags.shape[0] == 0:  # which scikit-learn refuses
+            return np.zeros((0, self.n_topics), self.topics.dtype)
+        return np.asarray(self.allocation.transform(bags))
 
     def shares(self, texts: Sequence[str]) -> Floats:
         """Return the topic distribution t_d of each text, shape (n, K); rows sum to 1."""
-        gamma = self.infer(self.bags(texts))
-        return np.asarray(gamma / gamma.sum(axis=1, keepdims=True))
+        return self.infer(self.bags(texts))
 
     def relevance(self, topic: int) -> Floats:
         """Return how relevant each word is to a topic, shape (V,).
@@ -390,9 +300,9 @@ class TopicModel:
         return tuple(self.words[word] for word in order[:n])
 
 
-FORMAT = "portrayal-topics.v3"
+FORMAT = "portrayal-topics.v4"
 MODEL = "model.npz"
-_ARRAYS = ("topics", "alpha", "word_count")
+_ARRAYS = ("topics", "word_count")
 
 
 def save_topics(model: TopicModel, folder: str | Path) -> Path:

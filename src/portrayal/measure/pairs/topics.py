@@ -364,10 +364,10 @@ def topic_shares(model: TopicModel, texts: TopicTexts) -> FloatArray:
     of_sentence = np.repeat(np.arange(len(sizes)), sizes), np.arange(texts.words.shape[0])
     bags = count_words(*of_sentence, (len(sizes), texts.words.shape[0])) @ texts.words
     bags.sort_indices()
-    theta = model.infer(bags).astype(np.float64)
+    shares = model.infer(bags).astype(np.float64)
     # Without a word of the model a text gets the prior's topics, none of its own.
-    theta[np.diff(bags.indptr) == 0] = 0.0
-    return np.nan_to_num(divide(theta, theta.sum(axis=1, keepdims=True)))
+    shares[np.diff(bags.indptr) == 0] = 0.0
+    return shares
 
 
 def _deal_texts(corpus: IntArray, ours: FloatArray, theirs: FloatArray, pools: Pools) -> Deal:

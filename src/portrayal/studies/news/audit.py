@@ -124,7 +124,7 @@ LEVELS = (WORD, SENTIMENT, TOXICITY, DOCUMENT)
 
 _NEEDS = {
     TOXICITY: ("toxicity", ("torch", "transformers")),
-    DOCUMENT: ("news", ("lemminflect",)),
+    DOCUMENT: ("news", ("lemminflect", "sklearn")),
 }
 
 
