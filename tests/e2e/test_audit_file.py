@@ -10,6 +10,8 @@ import portrayal
 from answers_world import REFUSAL, answers
 from e2e.conftest import Portrayal
 from portrayal.errors import DataError, OptionError
+from portrayal.report.first import first_screen
+from portrayal.report.view import View
 from servers.openai_server import OpenAIServer
 
 
@@ -99,6 +101,25 @@ def test_by_names_the_groups_and_a_study_is_no_file(write, tmp_path):
         portrayal.audit("pairs")
     with pytest.raises(OptionError, match="by which study a model is asked"):
         portrayal.audit(model="server:m")
+
+
+@pytest.mark.parametrize(
+    ("rows", "design"),
+    [
+        (answers(240), {"apart": True}),
+        (answers(480, jobs=12), {"texts": 20}),
+    ],
+)
+def test_where_nothing_is_shown_as_many_texts_are_named_as_a_plan_names(
+    write, tmp_path, rows, design
+):
+    run = portrayal.audit(write(rows), out=tmp_path / "r", report=False)
+    first = first_screen(View.of(run)).lead.sentence
+    (needed,) = portrayal.plan("difference", [0.2], **design)
+    words = (
+        f"one of 0.2 standard deviations would be shown by about {needed.design.n_texts:,} texts"
+    )
+    assert words in first
 
 
 @pytest.mark.parametrize(

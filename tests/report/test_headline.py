@@ -278,7 +278,7 @@ def test_too_few_prompts_and_how_many_more(make_run: Maker) -> None:
 
 
 HALVES = {"unit": "pair", "n_texts": 40, "clusters": 20}
-TEXTS = {"unit": "text", "n_texts": 20, "clusters": 20}
+TEXTS = {"unit": "text", "n_texts": 20, "clusters": 10}
 OF_SCORES = {TEXT_SD: 1.0}
 OF_SHARES = {"with_first": 4.0, "n_first": 20.0, "with_second": 2.0, "n_second": 20.0}
 

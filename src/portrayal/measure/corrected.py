@@ -130,7 +130,16 @@ class HandSums:
                 f"{n} {self.unit}s of one of the groups are labelled by hand, and a correction "
                 f"needs {FEWEST // 2} or more of each"
             )
-        return too_few({self.unit: int(self.labelled[i])}, group, float(self.carried[i]))
+        n = int(self.labelled[i])
+        if n < FEWEST:
+            unit = f"{n} {self.unit}s"
+            return f"{unit} are labelled by hand here, and a correction needs {FEWEST} or more"
+        if not self.carried[i] > 0:
+            # A bound above 0 would leave out samples that by chance have few, and bend the mean.
+            name, most = " ".join(group.values()), 100.0 * float(upper_of_none(n, 0.95))
+            rare = f"too few hand labels for so rare a group: no {name} is among them"
+            return f"{rare}, as may be where up to {most:.1f} % are"
+        return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,30 +265,6 @@ def sentence_number(table: HandTable, name: str, unit: str, n: int) -> int:
             "give the number of the sentence."
         )
     return int(unit) - 1
-
-
-def too_few(labelled: Mapping[str, int], group: Mapping[str, str], carried: float) -> str | None:
-    """Return why nothing can be corrected; None where there are hand labels enough.
-
-    Parameters
-    ----------
-    labelled
-        How many are labelled, by what they are ("text", "dominant character").
-    group
-        The group, and `carried`, how many of it are among them, by either label.
-    carried
-        As said.
-    """
-    for unit, n in labelled.items():
-        if n < FEWEST:
-            return f"{n} {unit}s are labelled by hand here, and a correction needs {FEWEST} or more"
-    if not carried > 0:
-        # A bound above 0 would leave out samples that by chance have few, and bend the mean.
-        name = " ".join(group.values())
-        most = 100.0 * float(upper_of_none(min(labelled.values()), 0.95))
-        rare = f"too few hand labels for so rare a group: no {name} is among them"
-        return f"{rare}, as may be where up to {most:.1f} % are"
-    return None
 
 
 @dataclass(frozen=True)

@@ -295,7 +295,8 @@ def planned(e: Estimate) -> int | None:
         return None
     n_blocks = int(blocks) if these else max(e.n_clusters, 1)
     apart = e.unit == "text" and "within" not in (e.interval.method if e.interval else "")
-    each = max(round(e.n_texts / n_blocks / (1 if apart else 2)), 1)
+    # Clusters of one group each are counted as the smaller group has them
+    each = max(round(e.n_texts / n_blocks / 2), 1)
     design: dict[str, Any] = {"unit": "points" if is_share else "sd", "texts": each}
     design |= {"blocks": n_blocks} if these else {"apart": apart}
     needed = plan("difference", [SMALL[unit][0]], **design)[-1]
