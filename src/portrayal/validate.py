@@ -1,9 +1,30 @@
 """Checks of arguments that recur, each under the one name it has everywhere."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
-from portrayal.errors import OptionError
+from portrayal.errors import MissingExtraError, OptionError
+
+
+@contextmanager
+def from_extra(name: str, reason: str) -> Iterator[None]:
+    """Name the extra that brings what the block imports, where it is not installed.
+
+    `reason` is what needs which package ("sentiment by TextBlob needs textblob").
+
+    Raises
+    ------
+    MissingExtraError
+        When an import fails.
+    """
+    try:
+        yield
+    except MissingExtraError:
+        raise
+    except ImportError as error:
+        message = f'{reason}, which is not installed: pip install "portrayal[{name}]".'
+        raise MissingExtraError(message) from error
 
 
 def check_level(level: float) -> float:

@@ -13,7 +13,8 @@ import pyarrow as pa
 
 from portrayal.annotate.annotator import Annotator, description
 from portrayal.annotate.sentences import sentences
-from portrayal.errors import MissingExtraError, UnknownNameError
+from portrayal.errors import UnknownNameError
+from portrayal.validate import from_extra
 
 __all__ = ["DEFAULT", "sentiment_of", "sentiment_settings", "textblob", "vader"]
 
@@ -61,12 +62,8 @@ def textblob() -> Engine:
     MissingExtraError
         When TextBlob is not installed.
     """
-    try:
+    with from_extra("news", "sentiment by TextBlob needs the package textblob"):
         from textblob.en import sentiment
-    except ImportError as error:
-        raise MissingExtraError(
-            "sentiment by TextBlob needs the package textblob: pip install 'portrayal[news]'."
-        ) from error
     return lambda text: float(sentiment(text)[0])
 
 
@@ -78,12 +75,8 @@ def vader() -> Engine:
     MissingExtraError
         When vaderSentiment is not installed.
     """
-    try:
+    with from_extra("vader", "sentiment by VADER needs the package vaderSentiment"):
         from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
-    except ImportError as error:
-        raise MissingExtraError(
-            "sentiment by VADER needs the package vaderSentiment: pip install 'portrayal[vader]'."
-        ) from error
     scores = SentimentIntensityAnalyzer().polarity_scores
     return lambda text: float(scores(text)["compound"])
 

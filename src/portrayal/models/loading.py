@@ -15,9 +15,10 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from portrayal.errors import DataError, MissingExtraError
+from portrayal.errors import DataError
 from portrayal.run.files import replacing_files
 from portrayal.types import FloatArray
+from portrayal.validate import from_extra
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +87,9 @@ def load_transformer(
     DataError
         When there is no such folder or the model cannot be loaded; names what was expected.
     """
-    try:
+    with from_extra(extra, f"{purpose} needs PyTorch with transformers"):
         import torch
         import transformers
-    except ImportError as error:
-        raise MissingExtraError(
-            f"{purpose} needs PyTorch and transformers, which are not installed. "
-            f"Install them with: pip install 'portrayal[{extra}]'"
-        ) from error
     # A folder, or a hub id as it is given
     folder = Path(spec).expanduser()
     place = str(folder) if folder.is_dir() else spec
@@ -226,14 +222,9 @@ def load_onnx(model: Path, tokenizer: Path, *, threads: int = 0) -> tuple[Any, A
     DataError
         When a file is missing or not what was expected.
     """
-    try:
+    with from_extra("onnx", "an ONNX classifier needs onnxruntime with tokenizers"):
         import onnxruntime
         from tokenizers import Tokenizer
-    except ImportError as error:
-        raise MissingExtraError(
-            "an ONNX classifier needs onnxruntime and tokenizers, which are not installed. "
-            "Install them with: pip install 'portrayal[onnx]'"
-        ) from error
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     # Errors alone: warnings of its optimiser say nothing to users

@@ -39,8 +39,6 @@ class Ratings:
 
     Attributes
     ----------
-    question
-        Key of the code or field, or what else is compared.
     raters, items
         Whose answers, about which texts; a text stands once for each unit that was labelled in it.
     n_categories
@@ -49,7 +47,6 @@ class Ratings:
         Number of the answer, shape (n_items, n_raters), -1 where it is missing.
     """
 
-    question: str
     raters: tuple[str, ...]
     items: tuple[str, ...]
     n_categories: int
@@ -186,7 +183,7 @@ class Coefficient:
     Attributes
     ----------
     question
-        What was asked, as `Ratings` name it.
+        Key of the code or field that was asked, or what else is compared.
     statistic
         "percent_agreement" (pairs of raters that agree, averaged over texts) or
         "positive_agreement" (where one rater gives the code, the share of others that do), shares
@@ -391,5 +388,5 @@ def ratings_of(
             # What nobody answered stays missing, which alpha allows
             values[place] = number[value]
         items = tuple(text_id for text_id, _ in units)
-        questions[key] = Ratings(key, raters, items, max(len(answers), 1), values)
+        questions[key] = Ratings(raters, items, max(len(answers), 1), values)
     return questions

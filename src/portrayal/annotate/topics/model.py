@@ -18,11 +18,12 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 from scipy.special import psi
 
-from portrayal.errors import DataError, MissingExtraError
+from portrayal.errors import DataError
 from portrayal.models.loading import read_arrays
 from portrayal.run.directory import Run
 from portrayal.run.files import replacing
 from portrayal.run.reading import read_prompts, read_shards
+from portrayal.validate import from_extra
 
 Floats = npt.NDArray[np.floating[Any]]
 Ints = npt.NDArray[np.integer[Any]]
@@ -48,8 +49,6 @@ def count_words(owner: Ints, word: Ints, shape: tuple[int, int]) -> Bags:
     return bags
 
 
-_MISSING = 'topics need {}, which is not installed. Install it with: pip install "portrayal[news]"'
-
 LEMMATISER = "lemminflect"
 """What turns a form into its lemma; its version is kept with every model."""
 
@@ -68,10 +67,8 @@ def lemmatiser() -> Callable[[str], dict[str, tuple[str, ...]]]:
     MissingExtraError
         When lemminflect is not installed.
     """
-    try:
+    with from_extra("news", f"topics need {LEMMATISER}"):
         from lemminflect import getAllLemmas
-    except ImportError as error:
-        raise MissingExtraError(_MISSING.format(LEMMATISER)) from error
     return cast(Callable[[str], dict[str, tuple[str, ...]]], getAllLemmas)
 
 
@@ -205,10 +202,8 @@ def allocation(n_topics: int, **settings: Any) -> Any:
     MissingExtraError
         When scikit-learn is not installed.
     """
-    try:
+    with from_extra("news", "topics need scikit-learn"):
         from sklearn.decomposition import LatentDirichletAllocation
-    except ImportError as error:
-        raise MissingExtraError(_MISSING.format("scikit-learn")) from error
     # One process: several would add what documents give to topics in another order
     return LatentDirichletAllocation(
         n_topics, max_doc_update_iter=50, mean_change_tol=0.001, n_jobs=1, **settings

@@ -5,13 +5,13 @@ that only the service in use needs its extra.
 """
 
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 from portrayal.collect.ask.provider import Provider, StopError
-from portrayal.errors import MissingExtraError, OptionError
+from portrayal.errors import OptionError
+from portrayal.validate import from_extra
 
 Parameters = Mapping[str, Any]
 _ONCE = {"max_retries": 0}
@@ -34,7 +34,8 @@ def _service(name: str, model: str, base_url: str | None, parameters: Parameters
             f"server:{model} needs the address of the server: give --base-url, such as "
             "http://localhost:11434/v1 for Ollama or http://localhost:8000/v1 for vLLM."
         )
-    with _extra("openai" if is_server else name):
+    service = "openai" if is_server else name
+    with from_extra(service, f"asking {service} needs its client"):
         from pydantic_ai.models import infer_model
         from pydantic_ai.providers import infer_provider_class
 
@@ -74,19 +75,6 @@ mistral = partial(_service, "mistral")
 
 server = partial(_service, "server")
 """Any OpenAI-compatible server (vLLM, Ollama, llama.cpp, …); its key is optional."""
-
-
-@contextmanager
-def _extra(name: str) -> Iterator[None]:
-    """Name the extra when a client is not installed."""
-    try:
-        yield
-    except ImportError as error:
-        if isinstance(error, MissingExtraError):
-            raise
-        raise MissingExtraError(
-            f'asking {name} needs its client: pip install "portrayal[{name}]".'
-        ) from error
 
 
 def _key(service: str, *, needed: bool = True) -> str | None:
