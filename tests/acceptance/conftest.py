@@ -4,7 +4,7 @@ import functools
 
 import pytest
 
-from portrayal import registry
+from portrayal.studies.checks import run_checks
 
 GOLD = {
     f"{slot}_{part}": f"gold_{slot}_{part}"
@@ -24,7 +24,7 @@ def gold_run(shared_data, audit_once):
 @functools.cache
 def printed(study):
     """The study's checks of its printed figures, by (table, statistic)."""
-    made = registry.get("studies", study).reproduce()
+    made = run_checks(study)
     return {(check.table, check.statistic): check for check in made}
 
 

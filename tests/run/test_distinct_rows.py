@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import portrayal
-import portrayal.run.reading as reading
+import portrayal.run.directory as reading
 from portrayal.measure.stories.tally import _QUERY
 
 

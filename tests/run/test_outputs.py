@@ -144,6 +144,7 @@ def test_a_link_of_another_user_is_refused(public: Path) -> None:
 
 
 WRITERS = """
+import encodings.utf_8_sig  # loaded before the right to read it is given up
 import numpy as np, pyarrow as pa
 from portrayal.annotate.agency.linear import WordScores, write_linear
 from portrayal.pipeline.replicate import replicate
@@ -176,7 +177,7 @@ for name, write in writers.items():
 def test_no_writer_follows_a_link_of_another_user(public: Path, user: str) -> None:
     (public / "source").mkdir()
     (public / "source" / "file").write_text("new")
-    (public / "source" / "data.csv").write_text("a,b\n1,2\n")
+    (public / "source" / "data.csv").write_text("Query,Response\n1,2\n")
     owner = NOBODY if user == "root" else 0
     places = [public / name for name in ("text", "table", "classifier", "folder")]
     places.append(public / "replication" / "given")

@@ -15,11 +15,9 @@ from portrayal.errors import OptionError
 from portrayal.models.loading import on_one_core
 from portrayal.reference.shipped import toml_beside
 from portrayal.registry import Component
-from portrayal.run.directory import Run
-from portrayal.run.files import read_parquet, write_parquet
-from portrayal.run.reading import read_prompts
+from portrayal.run.directory import Run, read_prompts
+from portrayal.run.files import Stage, fingerprint, read_parquet, write_parquet
 from portrayal.run.shards import Progress, run_shards
-from portrayal.run.stages import Stage, fingerprint
 
 Strata = Mapping[str, str]
 SPAN = pa.struct([("start", pa.int32()), ("end", pa.int32())])

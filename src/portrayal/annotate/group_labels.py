@@ -22,10 +22,9 @@ from portrayal.collect.ask.replies import Replies, Reply, kept_replies, prompt_o
 from portrayal.errors import OptionError
 from portrayal.records import Prompt
 from portrayal.reference.factors import Factor, ModelSource, factor_mark, sources_of, spelling_key
-from portrayal.run.directory import Run
+from portrayal.run.directory import Run, read_prompts, read_shards
 from portrayal.run.files import read_parquet, write_parquet
 from portrayal.run.manifest import ANSWERS
-from portrayal.run.reading import read_prompts, read_shards
 from portrayal.types import Say
 
 GROUP, SEVERAL, NONE, UNKNOWN, UNREAD = "group", "several", "none", "unknown", "unread"

@@ -24,7 +24,7 @@ from portrayal.collect.ask.replies import Replies, Reply, ask_replies
 from portrayal.errors import OptionError
 from portrayal.records import Prompt
 from portrayal.run.directory import Run
-from portrayal.run.stages import fingerprint
+from portrayal.run.files import fingerprint
 from portrayal.types import Say
 
 Value = TypeVar("Value")

@@ -28,7 +28,7 @@ from portrayal.annotate.sentiment import sentiment_of, sentiment_settings
 from portrayal.annotate.word_match import TOKEN, fold, variants
 from portrayal.reference.lexicons import lexicon, lexicons
 from portrayal.reference.locales import load_locale
-from portrayal.run.reading import read_prompts
+from portrayal.run.directory import read_prompts
 from portrayal.validate import check_choice
 
 LENGTH, READABILITY, SENTIMENT, AGENCY = SCORERS = ("length", "readability", "sentiment", "agency")

@@ -152,7 +152,9 @@ def _figures(replication: "Replication", most: int | None) -> "Iterator[show.Par
 
 def _reproduction(study: str, format: str, *, list_rows: bool) -> None:
     """Print how many published figures reproduce, and which do not."""
-    checks = registry.get("studies", study).reproduce()
+    from portrayal.studies.checks import run_checks
+
+    checks = run_checks(study)
     if not checks:
         raise OptionError(f"{study} has no published table to reproduce; its card says why.")
     names = ("table", "statistic", "checked", "reproduced")

@@ -21,9 +21,8 @@ from portrayal.collect.tables import BLANK, UNNAMED, in_row, label, story
 from portrayal.errors import DataError, RunError
 from portrayal.records import ALL, OUTCOMES, Prompt
 from portrayal.run.directory import Run
-from portrayal.run.files import is_whole, write_parquet
+from portrayal.run.files import fingerprint, is_whole, write_parquet
 from portrayal.run.manifest import REFERENCE, TEXTS
-from portrayal.run.stages import fingerprint
 from portrayal.shown import counted
 
 SHARD_ROWS = 5_000

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import portrayal.registry as registry
 from portrayal.comparison.result import Change, Comparison, Instrument, Prompts
 from portrayal.comparison.scores import compare_scores
-from portrayal.comparison.sums import Numbering, changes_against, why_not
+from portrayal.comparison.sums import changes_against, codes_of, sums_of, why_not
 from portrayal.errors import OptionError, PortrayalError
 from portrayal.measure.scope import stated_changes, with_q_values
 from portrayal.records import ALL, LIKE_THESE, REFERENCE, THESE, Estimate, Population, Test
@@ -103,11 +103,13 @@ def rows_of(side: Side, model: str) -> dict[Key, int]:
     return index
 
 
-def matched(a: dict[Key, int], b: dict[Key, int]) -> Iterator[tuple[int, int]]:
-    """Yield the rows of both sides that are the same estimate, in the order of the first."""
-    for key, row in a.items():
-        if key in b:
-            yield row, b[key]
+def matched(
+    a: dict[Key, int], b: dict[Key, int]
+) -> tuple[list[tuple[int, int]], list[int], list[int]]:
+    """Return the rows of both sides that are the same estimate, and those of each side alone."""
+    both = [(row, b[key]) for key, row in a.items() if key in b]
+    only_a, only_b = ([row for key, row in x.items() if key not in y] for x, y in ((a, b), (b, a)))
+    return both, only_a, only_b
 
 
 _NO_INSTRUMENT = {*("seed", "draws", "permutations", "hand_labels", "labeler_samples", "factor")}
@@ -130,12 +132,11 @@ def differing(a: Run, b: Run, records: tuple[list[Estimate], list[Estimate]]) ->
     measures = {e.measure for e in records[0]} & {e.measure for e in records[1]}
     sides: list[dict[str, str]] = []
     for estimates, run in zip(records, (a, b), strict=True):
-        by_name: dict[str, set[str]] = {}
-        for name, value in dict.fromkeys(
-            item for e in estimates if e.measure in measures for item in e.instruments.items()
-        ):
-            # What follows a semicolon is a note on an instrument, no other instrument.
-            by_name.setdefault(name, set()).add(value.partition(";")[0])
+        by_name: dict[str, set[str]] = defaultdict(set)
+        for estimate in estimates:
+            for name, value in estimate.instruments.items() if estimate.measure in measures else ():
+                # What follows a semicolon is a note on an instrument, no other instrument.
+                by_name[name].add(value.partition(";")[0])
         used = {name: ", ".join(sorted(values)) for name, values in by_name.items()}
         settings = run.settings()
         for name, value in settings.get("options", {}).items():
@@ -165,7 +166,7 @@ def asked_differently(
     Nothing for texts that were not asked here. Differences are no fault: they may be what is
     compared.
     """
-    by_side: list[dict[str, set[str]]] = [{}, {}]
+    by_side: list[dict[str, set[str]]] = [defaultdict(set), defaultdict(set)]
     for pair in pairs:
         notes = [
             side.run.texts.note().get("asked", {}).get(model)
@@ -175,7 +176,7 @@ def asked_differently(
         for into, note in zip(by_side, notes, strict=True) if all(notes) else ():
             facts = {**note["parameters"], "model named in answers": ", ".join(note["answered_by"])}
             for name, value in facts.items():
-                into.setdefault(name, set()).add(str(value))
+                into[name].add(str(value))
     return _unlike(*({n: "; ".join(sorted(v)) for n, v in values.items()} for values in by_side))
 
 
@@ -235,22 +236,17 @@ class Choices:
                 f"{self.difference_margin}."
             )
 
-    def shown_margin(self, estimate: Estimate) -> float | None:
-        """Return the margin as it is given: a factor of ratios, a difference; None without one."""
+    def margin_of(self, estimate: Estimate) -> float | None:
+        """Return the margin: a factor of ratios, else a difference; None where there is none."""
         if estimate.statistic == "ratio":
             return self.margin
-        margin = self.margin_of(estimate)
-        return None if np.isnan(margin) else margin
-
-    def margin_of(self, estimate: Estimate) -> float:
-        """Return the margin on the scale of the comparison; NaN where there is none."""
-        if estimate.statistic == "ratio":
-            return float(np.log(self.margin))
         if self.difference_margin is not None:
             return self.difference_margin
+        component = registry.described(estimate.measure)
+        is_share = component is not None and component.range.startswith("0 to 1")
         counted = estimate.statistic in ("share", "agentic", "communal")
         # Five points are a margin of shares; of a score or distance they would mean nothing.
-        return SHARE_MARGIN if counted and _is_share(estimate.measure) else np.nan
+        return SHARE_MARGIN if counted and is_share else None
 
 
 def compare(
@@ -333,23 +329,18 @@ def compare(
     models = model_pairs(*sides, aliases)
     choices = Choices(level, MARGIN if margin is None else margin, difference_margin, population)
     study = study_of(sides)
-    indices = [
-        [rows_of(side, model) for side, model in zip(sides, both, strict=True)] for both in models
-    ]
-    pairs = [list(matched(*index)) for index in indices]
+    matches = [matched(*map(rows_of, sides, pair)) for pair in models]
     records = sides[0].run.records, sides[1].run.records
-    used = [[records[s][row[s]] for rows in pairs for row in rows] for s in (0, 1)]
+    used = [[records[s][rows[s]] for both, *_ in matches for rows in both] for s in (0, 1)]
+    only_a, only_b = (
+        Counter(records[s][row].measure for _, *only in matches for row in only[s]) for s in (0, 1)
+    )
     instruments = differing(sides[0].run, sides[1].run, (used[0], used[1]))
     check_instruments(instruments, despite)
     rows = [
         row
-        for both, matching in zip(models, pairs, strict=True)
-        for row in changes(sides, both, matching, choices)
-    ]
-    of_side = [[records[s][row] for index in indices for row in index[s].values()] for s in (0, 1)]
-    counts = [
-        Counter(e.measure for e in total) - Counter(e.measure for e in part)
-        for total, part in zip(of_side, used, strict=True)
+        for pair, (both, *_) in zip(models, matches, strict=True)
+        for row in changes(sides, pair, both, choices)
     ]
     return Comparison(
         study,
@@ -359,8 +350,8 @@ def compare(
         level,
         tuple(instruments),
         _prompts(sides[0].run, sides[1].run),
-        dict(counts[0]),
-        dict(counts[1]),
+        dict(only_a),
+        dict(only_b),
         sides[0].run.factors,
         tuple(asked_differently(sides, models)),
         population,
@@ -455,11 +446,6 @@ def study_of(sides: tuple[Side, Side]) -> str:
     return studies[0]
 
 
-def _is_share(measure: str) -> bool:
-    component = registry.described(measure)
-    return component is not None and component.range.startswith("0 to 1")
-
-
 def _within(run: Run, row: int) -> float:
     """Variance of an estimate that the texts of its prompts give; NaN where it is not known."""
     fixed = run.records[row].fixed
@@ -487,7 +473,7 @@ def changes(
         Level, margins and population.
     """
     runs = sides[0].run, sides[1].run
-    prompts = Numbering(runs)
+    codes_by_run, buckets = codes_of(runs)
     results: list[Change] = []
     batches: dict[object, list[int]] = defaultdict(list)
     for i, j in rows:
@@ -501,28 +487,30 @@ def changes(
             *models,
             one.value,
             runs[1].records[j].value,
-            margin=choices.shown_margin(one),
+            margin=choices.margin_of(one),
             undefined=why_not(runs, (i, j)),
             rows=(i, j),
             details=one.details,
         )
         if change.undefined is None:
             # What shares form, scale and prompts is compared together.
-            codes = prompts.prompts(0, i).tobytes(), prompts.prompts(1, j).tobytes()
-            batches[runs[0].influences.forms[i], change.scale, codes].append(len(results))
+            stores = runs[0].influences, runs[1].influences
+            prompts = [s.prompts_of(row).tobytes() for s, row in zip(stores, (i, j), strict=True)]
+            batches[stores[0].forms[i], change.scale, *prompts].append(len(results))
         results.append(change)
     for numbers in batches.values():
+        of_rows = [rows[n] for n in numbers]
+        before, after = map(sums_of, runs, zip(*of_rows, strict=True), codes_by_run)
+        margins = np.array([results[n].margin for n in numbers], dtype=np.float64)
         new_fields = changes_against(
-            prompts.sums(1, [rows[n][1] for n in numbers]),
-            prompts.sums(0, [rows[n][0] for n in numbers]),
+            after,
+            before,
             choices.level,
-            margin=np.array([choices.margin_of(runs[0].records[rows[n][0]]) for n in numbers]),
-            buckets=prompts.buckets,
-            part=np.array([runs[0].records[rows[n][0]].part for n in numbers]),
+            margin=np.log(margins) if before.log else margins,
+            buckets=buckets,
+            part=np.array([runs[0].records[i].part for i, _ in of_rows]),
             fixed=choices.population == THESE,
-            within=np.array(
-                [_within(runs[0], rows[n][0]) + _within(runs[1], rows[n][1]) for n in numbers]
-            ),
+            within=np.array([_within(runs[0], i) + _within(runs[1], j) for i, j in of_rows]),
         )
         for n, fields in zip(numbers, new_fields, strict=True):
             values = {name: value for name, value in fields.items() if value is not None}

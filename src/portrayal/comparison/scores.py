@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -129,22 +128,17 @@ def _read(
             )
             raise missing_column(source, column, option)
     named = IDS if pair_by is None else (pair_by,)
-    ids: dict[str, list[str]] = {name: [] for name in named if name in source.columns}
-    clusters: list[str] = []
-    cells: dict[str, list[Any]] = {name: [] for name in score}
+    # Of each row what is needed alone, as its other columns may hold long texts.
+    rows = [{n: row.get(n) for n in (*named, *score, cluster)} for row in source.rows()]
 
-    def label(row: Mapping[str, Any], name: str | None) -> str:
-        cell = row.get(name) if name else None
-        return "" if missing(cell) else str(cell)
+    def labels_of(name: str | None) -> list[str]:
+        cells = (row[name] if name else None for row in rows)
+        return ["" if missing(cell) else str(cell) for cell in cells]
 
-    for row in source.rows():
-        for name, labels in ids.items():
-            labels.append(label(row, name))
-        for name, column_cells in cells.items():
-            column_cells.append(row.get(name))
-        clusters.append(label(row, cluster))
+    ids = {name: labels_of(name) for name in named if name in source.columns}
     arrays: dict[str, FloatArray] = {}
-    for name, values in cells.items():
+    for name in score:
+        values = [row[name] for row in rows]
         is_comma = has_decimal_commas(values)
         array = np.array([number_of(value, decimal_comma=is_comma) for value in values])
         arrays[name] = array
@@ -154,7 +148,7 @@ def _read(
             raise DataError(
                 f"{source.name}: no value of {name!r} is a number or yes or no{example}."
             )
-    return _Scores(source, ids, clusters, arrays)
+    return _Scores(source, ids, labels_of(cluster), arrays)
 
 
 def _pairing(sides: tuple[_Scores, _Scores], pair_by: str | None) -> tuple[str | None, str]:

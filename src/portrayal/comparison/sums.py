@@ -96,11 +96,11 @@ def sums_of(run: Run, rows: Sequence[int], recode: IntArray | None = None) -> Su
         The run, and the rows of its estimates, all of one form.
     recode
         Code of each of the run's prompts, where prompts of several runs are numbered together
-        (`Numbering`); prompts of one code are joined.
+        (`codes_of`); prompts of one code are joined.
     """
     store, index = run.influences, np.asarray(rows, dtype=np.int64)
-    start, stop = store.starts[index[0]], store.starts[index[0] + 1]
-    cells = store.starts[index] + np.arange(stop - start)[:, np.newaxis]
+    prompts = store.prompts_of(rows[0])
+    cells = store.starts[index] + np.arange(len(prompts))[:, np.newaxis]
     records = [run.records[row] for row in rows]
     sums = Sums(
         store.forms[rows[0]] or "mean",
@@ -108,7 +108,7 @@ def sums_of(run: Run, rows: Sequence[int], recode: IntArray | None = None) -> Su
         tuple(column[cells] for column in store.columns),
         store.scales[index],
         np.array([record.value for record in records], dtype=np.float64),
-        store.prompt[start:stop],
+        prompts,
     )
     if recode is None:
         return sums
@@ -118,44 +118,29 @@ def sums_of(run: Run, rows: Sequence[int], recode: IntArray | None = None) -> Su
     return replace(sums, prompts=codes) if once else sums.joined(codes)
 
 
-class Numbering:
-    """Prompts of several runs under one numbering, so that sums of the same prompt meet.
+def codes_of(runs: Sequence[Run]) -> tuple[list[IntArray], IntArray]:
+    """Number the prompts of several runs together, so that sums of the same prompt meet.
 
     Where a run keeps many prompts joined in buckets, those of the other runs are joined alike.
 
-    Attributes
-    ----------
-    keys
-        Name of each prompt, or its bucket where prompts are joined.
-    buckets
-        Bucket of each prompt.
+    Returns
+    -------
+    list of array, array
+        Code of each prompt of each run, and the bucket of each code.
     """
-
-    def __init__(self, runs: Sequence[Run]) -> None:
-        self._runs = list(runs)
-        labels = [run.influences.labels for run in runs]
-        # What one run keeps in buckets can be paired with the same buckets only.
-        joined = any(is_bucket(name) for names in labels for name in names)
-        codes: dict[str | int, int] = {}
-        self._recode = [
-            np.array(
-                [codes.setdefault(bucket(name) if joined else name, len(codes)) for name in names],
-                dtype=np.int64,
-            )
-            for names in labels
-        ]
-        self.keys = list(codes)
-        buckets = [key if isinstance(key, int) else bucket(key) for key in codes]
-        self.buckets = np.array(buckets, dtype=np.int64)
-
-    def prompts(self, number: int, row: int) -> IntArray:
-        """Return the prompts of an estimate of a run, by the run's number; with repetitions."""
-        store = self._runs[number].influences
-        return self._recode[number][store.prompt[store.starts[row] : store.starts[row + 1]]]
-
-    def sums(self, number: int, rows: Sequence[int]) -> Sums:
-        """Return the sums of estimates of a run, by the run's number."""
-        return sums_of(self._runs[number], rows, self._recode[number])
+    labels = [run.influences.labels for run in runs]
+    # What one run keeps in buckets can be paired with the same buckets only.
+    joined = any(is_bucket(name) for names in labels for name in names)
+    codes: dict[str | int, int] = {}
+    codes_by_run = [
+        np.array(
+            [codes.setdefault(bucket(name) if joined else name, len(codes)) for name in names],
+            dtype=np.int64,
+        )
+        for names in labels
+    ]
+    buckets = [key if isinstance(key, int) else bucket(key) for key in codes]
+    return codes_by_run, np.array(buckets, dtype=np.int64)
 
 
 def why_not(runs: Sequence[Run], rows: Sequence[int]) -> str | None:
@@ -196,42 +181,36 @@ def measured(sums: Sums) -> Measured:
     The influence of a prompt with sums a, n on Σa / Σn is (a − v n) / Σn, and on its logarithm
     a / Σa − n / Σn (Binder 1983).
     """
-
-    def finite(values: FloatArray) -> FloatArray:
-        return np.where(np.isfinite(values), values, np.nan)
-
     a, n, b, m = sums.cells
     with np.errstate(divide="ignore", invalid="ignore"):
         if sums.form == "influence":
             value = np.log(sums.value) if sums.log else sums.value
+            weight, inside = n / n.sum(0), n > 0
             shift = divide(a.sum(0), n.sum(0))
-            weight = n / n.sum(0)
-            return Measured(finite(value + shift), a / n.sum(0) - shift * weight, weight, n > 0)
-        # A ratio of sums over prompts, not a mean of prompts' ratios: long texts count for more.
-        first, weight = a.sum(0) / n.sum(0), n / n.sum(0)
-        counts = np.all(a >= 0) and np.all(np.isnan(b) | (b >= 0))
-        inside = n > 0
-        if sums.form == "mean":
-            if sums.log:
-                value, influence = np.log(first * sums.scale), a / a.sum(0) - weight
-            else:
-                value, influence = first * sums.scale, (a - first * n) / n.sum(0) * sums.scale
-            present = a
+            value, influence = value + shift, a / n.sum(0) - shift * weight
         else:
-            second, other = b.sum(0) / m.sum(0), m / m.sum(0)
-            inside = inside | (m > 0)
-            if sums.form == "ratio":
-                value = np.log(first / second)
-                # The logarithm of a ratio of two shares: its derivative by each prompt's weight.
-                influence = a / a.sum(0) - weight - b / b.sum(0) + other
+            sides = [(a, n)] if sums.form == "mean" else [(a, n), (b, m)]
+            log = sums.log or sums.form == "ratio"
+            # Ratios of sums, not means of prompts' ratios, as long texts count for more.
+            means = [x.sum(0) / y.sum(0) for x, y in sides]
+            weights = [y / y.sum(0) for _, y in sides]
+            influences = [
+                x / x.sum(0) - w if log else (x - mean * y) / y.sum(0)
+                for (x, y), mean, w in zip(sides, means, weights, strict=True)
+            ]
+            value, influence, weight = means[0], influences[0], np.mean(weights, axis=0)
+            if len(sides) > 1:
+                value = value / means[1] if log else value - means[1]
+                influence = influence - influences[1]
             else:
-                value = first - second
-                influence = (a - first * n) / n.sum(0) - (b - second * m) / m.sum(0)
-            weight, present = (weight + other) / 2.0, a + b
-        # A prompt in which nobody of the group is counted does not carry it, however large it is.
-        if counts:
-            inside = inside & (present > 0)
-    return Measured(finite(value), np.nan_to_num(influence), np.nan_to_num(weight), inside)
+                value, influence = value * sums.scale, influence * (1.0 if log else sums.scale)
+            value = np.log(value) if log else value
+            inside = np.any([y > 0 for _, y in sides], axis=0)
+            # A prompt in which nobody of the group is counted does not carry it, however large.
+            if all(bool(np.all(x >= 0)) for x, _ in sides):
+                inside = inside & (np.sum([x for x, _ in sides], axis=0) > 0)
+    value = np.where(np.isfinite(value), value, np.nan)
+    return Measured(value, np.nan_to_num(influence), np.nan_to_num(weight), inside)
 
 
 def _scores_of(contrasts: Contrasts, k: int, prompts: IntArray) -> PromptScores | None:

@@ -28,7 +28,7 @@ from portrayal.comparison.compare import (
 )
 from portrayal.comparison.result import Change
 from portrayal.comparison.scores import ScoreChange, compare_scores
-from portrayal.comparison.sums import POWER, Sums, measured, sums_of
+from portrayal.comparison.sums import POWER, Sums, known, measured, sums_of
 from portrayal.errors import OptionError
 from portrayal.gating.policy import Policy, Rule, fits, read_policy
 from portrayal.gating.verdict import Limit, Outcome, RuleCheck, SampleSize, Verdict
@@ -40,7 +40,7 @@ from portrayal.stats.contrasts import RatioScore, TwoSides, too_few_prompts
 from portrayal.stats.design_effect import effective_number
 from portrayal.stats.paired import SAME
 from portrayal.stats.tails import normal_isf
-from portrayal.types import Tabular
+from portrayal.types import BoolArray, FloatArray, Tabular
 
 Comparable = Run | Side | Tabular
 RowsOf = Callable[[Side, str], dict[Key, int]]
@@ -178,8 +178,8 @@ def _changes(
     same_models = base.model == side.model
     copies = same_models and base.run.influences.equals(side.run.influences)
     for models in _pairs(rule, model_pairs(base, side)):
-        index = [index_of(part, model) for part, model in zip((base, side), models, strict=True)]
-        rows = [(i, j) for i, j in matched(index[0], index[1]) if rule.reads(side.run.records[j])]
+        both, _, of_side_alone = matched(*map(index_of, (base, side), models))
+        rows = [(i, j) for i, j in both if rule.reads(side.run.records[j])]
         for (i, j), change in zip(rows, changes((base, side), models, rows, choices), strict=True):
             sums = sums_of(base.run, [i]), sums_of(side.run, [j])
             # The same sums of every estimate: nothing changed, also where none can be tested.
@@ -187,13 +187,10 @@ def _changes(
             n_texts = side.run.records[j].n_texts
             yield _judged(rule, policy, same if copies else change, sums, n_texts)
         # What the base lacks has no change to judge, and must not pass in silence.
-        for key, row in index[1].items():
-            estimate = side.run.records[row]
-            if key not in index[0] and rule.reads(estimate):
-                lacking = replace(
-                    _value_of(estimate, models[1]), undefined=f"{base.name} has no such estimate"
-                )
-                yield _untestable(rule, RuleCheck(rule.name, lacking, n_texts=estimate.n_texts))
+        for estimate in filter(rule.reads, (side.run.records[row] for row in of_side_alone)):
+            reason = f"{base.name} has no such estimate"
+            lacking = replace(_value_of(estimate, models[1]), undefined=reason)
+            yield _untestable(rule, RuleCheck(rule.name, lacking, n_texts=estimate.n_texts))
 
 
 def _judged(
@@ -451,31 +448,29 @@ def place(
     dict
         Fields of `Change` (low, high, n_prompts, undefined) and of `RuleCheck`.
     """
-    infer, possible = inference(sums, level, fixed=population == THESE)
-    # An end that the value cannot pass is no hypothesis, and would only cost the other one power.
-    closed = [possible[0] < end < possible[1] for end in ends]
-    tests = {i: infer(ends[i]) for i in (0, 1) if closed[i]}
-    # The interval is the same at each end; only p depends on it.
-    test = next(iter(tests.values())) if tests else infer(np.nan)
-    value, low, high = (float(x[0]) for x in (test.value, test.low, test.high))
+    # A column for each end: the interval is that of one estimate, and only p depends on the end.
+    cells = tuple(np.repeat(cell, 2, axis=1) for cell in sums.cells)
+    scale, value_twice = np.repeat(sums.scale, 2), np.repeat(sums.value, 2)
+    at_ends = replace(sums, cells=cells, scale=scale, value=value_twice)
+    test, closed = _tested(at_ends, level, np.array(ends), fixed=population == THESE)
+    column = int(np.argmax(closed))  # the first end with a test
+    value, low, high = (float(x[column]) for x in (test.value, test.low, test.high))
     # One end without a test leaves the whole range without.
-    reason = next((str(part.reason[0]) for part in tests.values() if part.reason[0]), None)
+    reason = next((str(words) for words in test.reason[closed] if words), None)
     if np.isnan(value):
         reason = "the estimate has no value"
     # p that an end is passed is half the two-sided p where the value lies inside it, else 1 less
     # that.
-    inside = []
-    for i, part in tests.items():
-        half = float(part.p[0]) / 2.0
-        inside.append(half if (value > ends[i] if i == 0 else value < ends[i]) else 1.0 - half)
+    half, toward = test.p / 2.0, np.array([value > ends[0], value < ends[1]])
+    inside = np.where(toward, half, 1.0 - half)[closed].tolist()
     p_beyond, p_within = p_of_ends(inside, [1.0 - p for p in inside])
     return {
-        "low": None if np.isnan(low) else low,
-        "high": None if np.isnan(high) else high,
+        "low": known(low),
+        "high": known(high),
         "allowed": (ends[0] if closed[0] else -np.inf, ends[1] if closed[1] else np.inf),
         "p_beyond": None if reason else p_beyond,
         "p_within": None if reason else p_within,
-        "n_prompts": int(test.n_clusters[0]),
+        "n_prompts": int(test.n_clusters[column]),
         "undefined": reason,
     }
 
@@ -489,49 +484,42 @@ def p_of_ends(inside: Sequence[float], beyond: Sequence[float]) -> tuple[float, 
     return min(1.0, max(len(beyond), 1) * min(beyond, default=1.0)), max(inside, default=0.0)
 
 
-def inference(
-    sums: Sums, level: float, *, fixed: bool = False
-) -> tuple[Callable[[float], Clustered], tuple[float, float]]:
-    """Return the test of an estimate as a function of the null value, and what the value may be."""
+def _tested(
+    sums: Sums, level: float, ends: FloatArray, *, fixed: bool
+) -> tuple[Clustered, BoolArray]:
+    """Test each column against its end, and say which ends its values can pass."""
     a, n, b, m = sums.cells
     counts = bool(np.all((a >= 0) & (a <= n + 1e-9)))
-    if sums.form == "mean" and counts:
+    is_share = sums.form == "mean" and counts
+    is_ratio = sums.form == "ratio" and counts and bool(np.all((b >= 0) & (b <= m + 1e-9)))
+    lowest = 0.0 if is_share or is_ratio or sums.log else -np.inf
+    highest = float(sums.scale[0]) if is_share else np.inf
+    # An end that the value cannot pass is no hypothesis, and would only cost the other one power.
+    closed = (lowest < ends) & (ends < highest)
+    nulls = np.where(closed, ends, np.nan)
+    if is_share:
         # Sums between 0 and their number are shares, which are binomial; other means take a t.
-        scale = float(sums.scale[0])
-
-        def share(null: float) -> Clustered:
-            shares = infer_shares(a, n, level, null / scale)
-            if fixed:
-                low, high, p = infer_fixed_shares(a, n, level, null / scale)
-                reason = np.where(np.isnan(p), shares.reason, "")
-                shares = replace(shares, low=low, high=high, p=p, reason=reason)
-            bounds = {name: getattr(shares, name) * scale for name in ("value", "low", "high")}
-            return replace(shares, **bounds)
-
-        return share, (0.0, scale)
-    if sums.form == "ratio" and counts and bool(np.all((b >= 0) & (b <= m + 1e-9))):
-        # One score serves all ends: p and interval come of it and so agree.
-        test = RatioScore(TwoSides(a, n, b, m))
-        low, high = test.interval(level, these_prompts=fixed)
-        reasons = np.array([(not fixed and too_few_prompts(int(test.n_prompts[0]))) or ""])
+        test = infer_shares(a, n, level, nulls / highest)
+        if fixed:
+            low, high, p = infer_fixed_shares(a, n, level, nulls / highest)
+            reason = np.where(np.isnan(p), test.reason, "")
+            test = replace(test, low=low, high=high, p=p, reason=reason)
+        shown = {name: getattr(test, name) * highest for name in ("value", "low", "high")}
+    elif is_ratio:
+        # One score serves both ends: p and interval come of it and so agree.
+        score = RatioScore(TwoSides(a, n, b, m))
+        low, high = score.interval(level, these_prompts=fixed)
+        p = score.p(nulls, these_prompts=fixed)
+        few = (not fixed and too_few_prompts(int(score.n_prompts[0]))) or ""
         prompts, carriers = ((n > 0) & (m > 0)).sum(0), effective_number(a + b)
-
-        def ratio(null: float) -> Clustered:
-            p = test.p(np.array([null]), these_prompts=fixed)
-            return Clustered(test.ratio, low, high, p, prompts, carriers, test.df, reasons)
-
-        return ratio, (0.0, np.inf)
-    one = measured(sums)
-    totals = (n, m) if sums.form == "difference" else (n,)
-
-    def influences(null: float) -> Clustered:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            # Influences of a ratio are of its logarithm.
-            at_null = np.log(null) if sums.log else null
-        result = infer_influences(one.value, one.influence, totals, level, at_null)
-        if not sums.log:
-            return result
-        bounds = {name: np.exp(getattr(result, name)) for name in ("value", "low", "high")}
-        return replace(result, **bounds)
-
-    return influences, (0.0 if sums.log else -np.inf, np.inf)
+        reasons = np.full(len(p), few)
+        return Clustered(score.ratio, low, high, p, prompts, carriers, score.df, reasons), closed
+    else:
+        one = measured(sums)
+        totals = (n, m) if sums.form == "difference" else (n,)
+        # Influences of a ratio are of its logarithm.
+        at_null = np.log(nulls) if sums.log else nulls
+        test = infer_influences(one.value, one.influence, totals, level, at_null)
+        shown = {name: getattr(test, name) for name in ("value", "low", "high")}
+        shown = {name: np.exp(x) if sums.log else x for name, x in shown.items()}
+    return replace(test, **shown), closed

@@ -6,7 +6,6 @@ A table for terminals, Markdown for a pull request, JSON.
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from textwrap import fill
 from typing import Any, Literal
 
@@ -259,39 +258,36 @@ WIDTH = 80
 
 def _table(verdict: Verdict) -> str:
     """Return a table for a terminal, what failed first, and the verdict below it."""
-    rows = [
-        (
-            *(check.status, check.title, check.found_words),
-            *(check.allowed_words, number(check.p_beyond_all)),
-        )
-        for check in verdict.sorted
-    ]
+    with speaking_of(verdict.factors):
+        rows = [
+            (
+                *(check.status, check.title, check.found_words),
+                *(check.allowed_words, number(check.p_beyond_all)),
+            )
+            for check in verdict.sorted
+        ]
+        lines = [one_line(line) for line in (*_notes(verdict), verdict.summary)]
     # A fixed width: the same bytes in a log, a pipe and a terminal.
     table = text_table(("", "estimate", "is", "allowed", "p"), rows, WIDTH)
-    lines = (one_line(line) for line in (*_notes(verdict), verdict.summary))
     return table + "".join(f"{fill(line, WIDTH, break_on_hyphens=False)}\n" for line in lines)
 
 
 def _markdown(verdict: Verdict) -> str:
     """Return Markdown for a pull request: the verdict, then a table of what was judged."""
     title = f"## Portrayal gate: {verdict.outcome}"
-    notes = "\n".join(f"- {markdown(line)}" for line in _notes(verdict))
-    parts = [title, markdown(verdict.summary), markdown_table(HEADS, verdict.cells), notes]
+    with speaking_of(verdict.factors):
+        notes = "\n".join(f"- {markdown(line)}" for line in _notes(verdict))
+        table = markdown_table(HEADS, verdict.cells)
+    parts = [title, markdown(verdict.summary), table, notes]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _speaking(written: Callable[[Verdict], str], verdict: Verdict) -> str:
-    """What `written` writes, with groups as the run's factors call them."""
-    with speaking_of(verdict.factors):
-        return written(verdict)
-
-
 FORMATS: Mapping[str, Callable[[Verdict], str]] = {
-    "table": partial(_speaking, _table),
-    "markdown": partial(_speaking, _markdown),
-    "json": partial(_speaking, lambda verdict: json_text(finite(verdict.facts))),
+    "table": _table,
+    "markdown": _markdown,
+    "json": lambda verdict: json_text(finite(verdict.facts)),
 }
-"""What writes a verdict, by the name of its format."""
+"""What writes a verdict, by the name of its format; groups are called as the run's factors say."""
 
 
 def _notes(verdict: Verdict) -> list[str]:

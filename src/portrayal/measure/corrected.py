@@ -15,9 +15,8 @@ from portrayal.annotate.scores import AGENCY, SENTIMENT, TOXICITY
 from portrayal.errors import DataError
 from portrayal.measure.scored import ScoredUnits
 from portrayal.raters.labels import HandTable
-from portrayal.run.directory import Run
+from portrayal.run.directory import Run, read_chosen
 from portrayal.run.files import read_parquet
-from portrayal.run.reading import read_chosen
 from portrayal.stats import upper_of_none
 from portrayal.stats.design_effect import effective_number
 from portrayal.stats.tails import normal_sf

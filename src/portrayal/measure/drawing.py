@@ -36,8 +36,7 @@ from portrayal.raters.sheets import (
 )
 from portrayal.reference import GENDERS
 from portrayal.reference.factors import ColumnSource, load_factor
-from portrayal.run.directory import Run
-from portrayal.run.reading import read_chosen, read_prompts, read_rows, read_shards
+from portrayal.run.directory import Run, read_chosen, read_prompts, read_rows, read_shards
 from portrayal.stats.tails import normal_isf
 from portrayal.types import FloatArray, IntArray
 from portrayal.validate import check_count, check_seed

@@ -11,8 +11,7 @@ from portrayal.errors import DataError
 from portrayal.measure.corrected import labelled_texts
 from portrayal.measure.drawing import class_of_label, classes_of
 from portrayal.raters.labels import HandTable
-from portrayal.run.directory import Run
-from portrayal.run.reading import read_prompts
+from portrayal.run.directory import Run, read_prompts
 from portrayal.stats import infer_shares
 from portrayal.stats.tails import normal_sf
 from portrayal.types import BoolArray, FloatArray

@@ -166,31 +166,21 @@ def read_options(path: str | Path, study: type, whose: str) -> dict[str, Any]:
     DataError
         When a key is unknown or of a wrong type, or it is of another study; with file and line.
     """
-
-    def schema(record: type, **tables: type) -> type:
-        """A record of the keys of a table, some of which hold `tables`; all may be left out."""
-        # None, not the default: what the file leaves out must not count as said
-        keys = [
-            (option.name, tables.get(option.name, option.in_file), None)
-            for option in options_of(record).values()
-        ]
-        return make_dataclass(record.__name__, [key for key in keys if key[0] not in OF_THE_MOMENT])
-
-    asking = schema(AskingConfig)
-    audit = schema(AuditOptions, llm_settings=asking)
-    kinds = {"audit": audit, "asking": asking, "options": schema(study)}
     file = read_datafile(path)
+
+    def values_of(record: type, *table: str) -> dict[str, Any]:
+        """What a table says of the options of a record, all of which may be left out."""
+        options = [o for o in options_of(record).values() if o.name not in OF_THE_MOMENT]
+        kind = make_dataclass(record.__name__, [(o.name, o.in_file, None) for o in options])
+        return file.values(kind, table) if table[0] in file.table else {}
+
     if file.table.get("study", whose) != whose:
         raise file.wrong(("study",), f"expected {whose!r}; got {file.table['study']!r}.")
     # A run's audit.toml says results too: known keys, that are no options
-    results = [(name, Any, None) for name in ("study", *RESULTS.split())]
-    file_record = make_dataclass(
-        "AuditFile", [*((n, of, None) for n, of in kinds.items()), *results]
-    )
-    tables = dataclasses.asdict(file.record(file_record))
-
-    def said(table: Mapping[str, Any]) -> dict[str, Any]:
-        return {name: value for name, value in table.items() if value is not None}
-
-    values = {name: value for table in kinds for name, value in said(tables[table] or {}).items()}
-    return {n: said(value) if n.endswith("_settings") else value for n, value in values.items()}
+    names = ("study", "audit", "asking", "options", *RESULTS.split())
+    file.values(make_dataclass("AuditFile", [(name, Any, None) for name in names]))
+    values = values_of(AuditOptions, "audit") | values_of(AskingConfig, "asking")
+    values |= values_of(study, "options")
+    if "llm_settings" in values:
+        values["llm_settings"] = values_of(AskingConfig, "audit", "llm_settings")
+    return values

@@ -194,13 +194,12 @@ def replicate(
             f"{data}: none of the authors' files, which have the columns {kinds}.{unread}"
         )
     # The rows are written anew each time, so the texts of an earlier try may go
-    chosen = {"replace": True, **spec.get("options", {}), **options}
-    run = _audited(study, written["texts"], written.get("reference"), Path(out), chosen, say)
+    chosen = {"study": study, "say": say, "replace": True, **spec.get("options", {}), **options}
+    run = audit(written["texts"], reference=written.get("reference"), out=out, **chosen)
     records = [*run.records]
     for part, more in spec.get("parts", {}).items():
         if part in written:  # texts that an audit of the others cannot hold
-            place = Path(out) / part
-            records += _audited(study, written[part], None, place, {**chosen, **more}, say).records
+            records += audit(written[part], out=Path(out) / part, **{**chosen, **more}).records
     figures = _figures(records, spec)
     for reading in spec.get("readings", ()):
         figures += _READERS[reading["by"]](reading, written.get(reading["of"]))
@@ -252,7 +251,7 @@ def beside_published(
     elif out is None:
         raise OptionError("name the directory of the run (--out).")
     else:
-        run = _audited(study, texts, reference, Path(out), options, say)
+        run = audit(texts, study=study, reference=reference, out=out, say=say, **options)
     published_models = {f.model for f in _figures(run.records, spec)}
     writers = sorted({e.strata.get("model", "all") for e in run.records} - {"all", "reference"})
     figures = [
@@ -272,17 +271,6 @@ def _published(study: str) -> dict[str, Any]:
     if folder is None or not (folder / "replicate.toml").is_file():
         raise OptionError(f"{study} has no published tables to set beside ours.")
     return tomllib.loads((folder / "replicate.toml").read_text(encoding="utf-8"))
-
-
-def _audited(
-    study: str,
-    texts: str | Path,
-    reference: str | Path | None,
-    out: Path,
-    options: Mapping[str, Any],
-    say: Say | None,
-) -> Run:
-    return audit(texts, study=study, reference=reference, out=out, say=say, **options)
 
 
 @dataclass
@@ -328,7 +316,12 @@ class _AuthorsFiles:
             self.left_out.append(str(error))
             return
         for kind in self.spec["files"]:
-            columns = _found(kind["columns"], source.columns)
+            # The first column of the file that each field goes by
+            columns = {
+                name: next(column for column in names if column in source.columns)
+                for name, names in kind["columns"].items()
+                if {*names} & {*source.columns}
+            }
             if columns.keys() >= {*kind["needs"]}:
                 break
         else:
@@ -363,15 +356,6 @@ class _AuthorsFiles:
         if model:
             cells["model"] = self.models.get(model, model)
         return cells
-
-
-def _found(fields: Mapping[str, Sequence[str]], columns: Sequence[str]) -> dict[str, str]:
-    """The first column of the file that each field goes by."""
-    first = {
-        name: next((column for column in names if column in columns), None)
-        for name, names in fields.items()
-    }
-    return {name: column for name, column in first.items() if column is not None}
 
 
 _OWN = """
@@ -412,13 +396,10 @@ def _figures(
                 figure = PublishedFigure(
                     **shared, **dict(zip(names, values, strict=True)), writer=writer
                 )
-                known = writer or figure.model in models
                 lacking = figure.lacking or table.get("lacking", "")
-                if figure.ours is not None:
-                    lacking = ""
-                elif not known:
+                if not (writer or figure.model in models):
                     lacking = f"no texts of {figure.model} in these files"
-                figures.append(replace(figure, lacking=lacking))
+                figures.append(replace(figure, lacking="" if figure.ours is not None else lacking))
     return figures
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import portrayal.report.formats as fmt
 from portrayal.report.formats import short
 from portrayal.report.view import View
-from portrayal.run.stages import Stage
+from portrayal.run.files import Stage
 from portrayal.shown import visible
 
 MOST = 1200

@@ -1,15 +1,13 @@
 """A *run* is a directory: texts, annotations and estimates of one audit, restartable anywhere."""
 
-from portrayal.run.directory import Run
+from portrayal.run.directory import Run, read_chosen, read_prompts, read_rows, read_shards
 from portrayal.run.estimates import (
     Estimates,
     choose,
     estimates_to_table,
     flatten_estimates,
 )
-from portrayal.run.files import read_parquet, write_atomically, write_parquet
-from portrayal.run.reading import read_chosen, read_prompts, read_rows, read_shards
-from portrayal.run.stages import Stage, fingerprint
+from portrayal.run.files import Stage, fingerprint, read_parquet, write_atomically, write_parquet
 
 __all__ = [
     "Estimates",

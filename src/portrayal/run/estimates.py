@@ -410,6 +410,10 @@ class Influences:
     prompt: IntArray
     columns: tuple[FloatArray, FloatArray, FloatArray, FloatArray]
 
+    def prompts_of(self, row: int) -> IntArray:
+        """Return the codes of the prompts of an estimate."""
+        return self.prompt[self.starts[row] : self.starts[row + 1]]
+
     def equals(self, other: "Influences") -> bool:
         """Whether every sum of every estimate is the same, as of a run and its copy."""
         arrays = zip((self.prompt, *self.columns), (other.prompt, *other.columns), strict=True)
@@ -439,18 +443,13 @@ def read_influences(path: Path, estimates: Sequence[Estimate]) -> Influences:
         lengths = np.asarray(lists.value_lengths().fill_null(0), dtype=np.int64)
         # names of prompts stand once, and a code in their place
         coded = lists.flatten().dictionary_encode()
-        n = int(lengths.sum())
-        one_mean = np.asarray(table["lower"].combine_chunks().value_lengths().fill_null(0)) == 0
-        # Estimates of one mean keep no lower sums; their rows stay NaN.
-        has = np.repeat(~one_mean, lengths)
 
         def column(name: str) -> FloatArray:
-            values = np.asarray(table[name].combine_chunks().flatten(), dtype=np.float64)
-            if name in ("upper", "n_upper"):
-                return values
-            column_values = np.full(n, np.nan)
-            column_values[has] = values
-            return column_values
+            cells, values = table[name].combine_chunks(), np.full(lengths.sum(), np.nan)
+            # Estimates of one mean keep no lower sums; their rows stay NaN.
+            has = np.repeat(np.asarray(cells.value_lengths().fill_null(0)) > 0, lengths)
+            values[has] = cells.flatten()
+            return values
 
         return Influences(
             labels=tuple(coded.dictionary.to_pylist()),

@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from portrayal._version import __version__
-from portrayal.run.files import is_whole, write_atomically
-from portrayal.run.stages import NOTE, Stage
+from portrayal.run.files import NOTE, Stage, is_whole, write_atomically
 
 MANIFEST, ASIDE = "manifest.json", "damaged"
 SETTINGS, LOCK = "audit.toml", ".lock"

@@ -12,9 +12,9 @@ keeps every figure, with the words of the column `note`.
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import Any
 
+import portrayal.registry as registry
 from portrayal.reference import baseline, published
 from portrayal.stats import altman_bland_p, cohens_d, wilson, z_from_interval
 from portrayal.stats.tails import t_isf, t_sf
@@ -72,15 +72,15 @@ FUNCTIONS: dict[str, Callable[..., FloatArray]] = {
 """Statistics that queries may call."""
 
 
-def run_checks(package: str) -> list[Check]:
-    """Return the checks of the package of a study, in the order of its `checks.toml`."""
+def run_checks(study: str) -> list[Check]:
+    """Return the checks of a study's published tables, in the order of its `checks.toml`."""
     import duckdb
     import pyarrow as pa
 
-    path = files(package).joinpath("checks.toml")
-    if not path.is_file():  # a study without published tables
-        return []
-    declared = tomllib.loads(path.read_text(encoding="utf-8"))
+    folder = registry.folder("studies", registry.resolve("studies", study))
+    if folder is None or not (folder / "checks.toml").is_file():
+        return []  # a study without published tables
+    declared = tomllib.loads((folder / "checks.toml").read_text(encoding="utf-8"))
     # One thread: rows come in the same order each time.
     with duckdb.connect(config={"threads": 1}) as db:
         # The statistics of the package itself, so that the checks test them too.

@@ -19,8 +19,7 @@ from portrayal.reference.factors import (
     ReferenceSource,
     load_factor,
 )
-from portrayal.run.directory import Run
-from portrayal.run.reading import read_prompts
+from portrayal.run.directory import Run, read_prompts
 from portrayal.studies.study import Options, Study
 
 GROUPS, EVERYONE = "groups.v2", "everyone.v7"

@@ -23,7 +23,6 @@ from portrayal.records import Population, Prompt
 from portrayal.reference.factors import load_factor
 from portrayal.reference.locales import load_locale
 from portrayal.run.directory import Run
-from portrayal.studies.checks import run_checks
 from portrayal.types import Say
 from portrayal.validate import check_choice
 
@@ -190,8 +189,6 @@ class Study:
     sample
         Returns what `audit` is given for the texts that ship with the study, such as `texts` and
         `reference`.
-    reproduce
-        Returns the checks of the published tables.
     card
         Path of the study card inside the package; a whole path for a study in a TOML file.
     pair_field
@@ -230,7 +227,6 @@ class Study:
     measures: tuple[str, ...]
     tables: Callable[[Run, Any], Tables]
     sample: Callable[[], dict[str, Path]]
-    reproduce: Callable[[], list[Any]]
     card: str
     pair_field: str | None = None
     reference: bool = False
@@ -260,7 +256,6 @@ def said_of(package: str) -> dict[str, Any]:
     return about | {
         "measures": tuple(about["measures"]),
         "sample": lambda: {name: path for name, path in texts.items() if path.is_file()},
-        "reproduce": partial(run_checks, package),
         "report": partial(study_report, package),
         "card": "card.md",
     }

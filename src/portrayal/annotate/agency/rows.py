@@ -39,10 +39,9 @@ from portrayal.annotate.sentences import sentences, with_line_breaks
 from portrayal.collect.ask.asking import Asking, check_settings
 from portrayal.collect.ask.replies import Replies, kept_replies
 from portrayal.reference.datafile import file_states
-from portrayal.run.directory import Run
+from portrayal.run.directory import Run, read_prompts, read_shards
+from portrayal.run.files import fingerprint
 from portrayal.run.manifest import ANSWERS
-from portrayal.run.reading import read_prompts, read_shards
-from portrayal.run.stages import fingerprint
 from portrayal.types import Say
 
 Row = Mapping[str, Any]

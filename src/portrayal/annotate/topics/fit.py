@@ -34,8 +34,8 @@ from portrayal.annotate.topics.model import (
 )
 from portrayal.errors import RunError
 from portrayal.run.directory import Run
+from portrayal.run.files import Stage, fingerprint
 from portrayal.run.manifest import TOPICS
-from portrayal.run.stages import Stage, fingerprint
 from portrayal.types import Say
 from portrayal.validate import check_count, check_seed
 

@@ -20,9 +20,8 @@ from scipy.special import psi
 
 from portrayal.errors import DataError
 from portrayal.models.loading import read_arrays
-from portrayal.run.directory import Run
+from portrayal.run.directory import Run, read_prompts, read_shards
 from portrayal.run.files import replacing
-from portrayal.run.reading import read_prompts, read_shards
 from portrayal.validate import from_extra
 
 Floats = npt.NDArray[np.floating[Any]]

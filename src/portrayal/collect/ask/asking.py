@@ -14,7 +14,7 @@ from portrayal.collect.promptfile import read_prompts
 from portrayal.config import AskingConfig
 from portrayal.errors import OptionError
 from portrayal.records import Prompt
-from portrayal.run.stages import fingerprint
+from portrayal.run.files import fingerprint
 from portrayal.types import Tabular
 from portrayal.validate import check_count
 

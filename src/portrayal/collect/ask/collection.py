@@ -21,8 +21,7 @@ from portrayal.collect.texts import SHARD_ROWS, prompt_table
 from portrayal.errors import OptionError, RunError
 from portrayal.records import OUTCOMES, Prompt
 from portrayal.run.directory import Run
-from portrayal.run.files import read_parquet, write_parquet
-from portrayal.run.stages import fingerprint
+from portrayal.run.files import fingerprint, read_parquet, write_parquet
 from portrayal.shown import counted
 from portrayal.validate import check_count
 

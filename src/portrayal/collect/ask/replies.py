@@ -21,9 +21,8 @@ from portrayal.collect.ask.loop import collect
 from portrayal.collect.tables import whole
 from portrayal.errors import OptionError
 from portrayal.records import Prompt
-from portrayal.run.directory import Run
-from portrayal.run.reading import read_shards
-from portrayal.run.stages import fingerprint
+from portrayal.run.directory import Run, read_shards
+from portrayal.run.files import fingerprint
 from portrayal.shown import counted
 from portrayal.types import Say
 

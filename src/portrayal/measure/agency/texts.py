@@ -19,9 +19,8 @@ from portrayal.errors import OptionError
 from portrayal.measure.corrected import HandUnits, hand_marks, picked, sentence_number
 from portrayal.raters.labels import HandTable
 from portrayal.records import ALL, OUTCOMES
-from portrayal.run.directory import Run
-from portrayal.run.reading import read_chosen, read_prompts, read_shards
-from portrayal.run.stages import Stage
+from portrayal.run.directory import Run, read_chosen, read_prompts, read_shards
+from portrayal.run.files import Stage
 from portrayal.stats import divide
 from portrayal.types import BoolArray, FloatArray, IntArray
 

@@ -30,9 +30,8 @@ from portrayal.records import (
 from portrayal.reference import load_factor
 from portrayal.reference.labels import group_label, group_shown, subject_of
 from portrayal.registry import Component
-from portrayal.run.directory import Run
-from portrayal.run.reading import distinct_rows
-from portrayal.run.stages import Stage
+from portrayal.run.directory import Run, distinct_rows
+from portrayal.run.files import Stage
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 UNDETERMINED = "not determined"

@@ -38,9 +38,8 @@ from portrayal.reference.factors import (
     spelling_key,
 )
 from portrayal.reference.matching import name_key
-from portrayal.run.directory import Run
-from portrayal.run.reading import distinct_rows, read_chosen, read_prompts
-from portrayal.run.stages import Stage
+from portrayal.run.directory import Run, distinct_rows, read_chosen, read_prompts
+from portrayal.run.files import Stage
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 TEXT, PERSON = "text", "person"

@@ -22,9 +22,8 @@ from portrayal.measure.places import places
 from portrayal.raters.labels import HandTable
 from portrayal.records import ALL
 from portrayal.reference.locales import HOME
-from portrayal.run.directory import Run
-from portrayal.run.reading import read_chosen, read_prompts, read_shards
-from portrayal.run.stages import Stage
+from portrayal.run.directory import Run, read_chosen, read_prompts, read_shards
+from portrayal.run.files import Stage
 from portrayal.stats import divide
 from portrayal.stats.clustered import sums_by
 from portrayal.types import BoolArray, FloatArray, IntArray

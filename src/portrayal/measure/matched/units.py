@@ -18,9 +18,8 @@ from portrayal.annotate.scores import HIDDEN
 from portrayal.annotate.word_match import TOKEN, fold
 from portrayal.collect.tables import UNNAMED
 from portrayal.records import FEW_PROMPTS
-from portrayal.run.directory import Run
-from portrayal.run.reading import read_prompts, read_shards
-from portrayal.run.stages import Stage
+from portrayal.run.directory import Run, read_prompts, read_shards
+from portrayal.run.files import Stage
 from portrayal.shown import counted
 
 PAIR, SOURCE = "pair", "source"

@@ -39,7 +39,7 @@ from portrayal.measure.scope import Scope
 from portrayal.records import ALL, FEW_PROMPTS, THESE, UNITS, Estimate
 from portrayal.registry import Component
 from portrayal.run.directory import Run
-from portrayal.run.stages import Stage
+from portrayal.run.files import Stage
 from portrayal.stats import divide
 from portrayal.types import IntArray
 

@@ -26,9 +26,8 @@ from portrayal.measure.stories.tally import (
 )
 from portrayal.raters.labels import SLOTS, HandTable
 from portrayal.raters.people import people_of
-from portrayal.run.directory import Run
-from portrayal.run.reading import read_chosen
-from portrayal.run.stages import Stage
+from portrayal.run.directory import Run, read_chosen
+from portrayal.run.files import Stage
 from portrayal.types import FloatArray, IntArray
 
 _COLUMNS = ["text_id", "subject_name", "subject_gender", "object_name", "object_gender", "error"]

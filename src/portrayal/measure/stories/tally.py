@@ -13,9 +13,8 @@ import numpy as np
 
 from portrayal.records import ALL, OUTCOMES
 from portrayal.reference import GENDERS
-from portrayal.run.directory import Run
-from portrayal.run.reading import distinct_rows, read_prompts
-from portrayal.run.stages import Stage
+from portrayal.run.directory import Run, distinct_rows, read_prompts
+from portrayal.run.files import Stage
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 ROLES = ("neutral", "dominant", "subordinate")

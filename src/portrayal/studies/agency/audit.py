@@ -34,8 +34,7 @@ from portrayal.measure.agency.texts import (
 )
 from portrayal.measure.tables import Tables
 from portrayal.records import ALL, Prompt
-from portrayal.run.directory import Run
-from portrayal.run.reading import read_prompts
+from portrayal.run.directory import Run, read_prompts
 from portrayal.studies.study import Options, PromptMaker, Study, said_of
 from portrayal.types import Say
 from portrayal.validate import check_count

@@ -21,8 +21,8 @@ from portrayal.report.passages import (
 )
 from portrayal.report.view import View
 from portrayal.report.words import colour_class, colour_of_group
-from portrayal.run.reading import read_shards
-from portrayal.run.stages import Stage
+from portrayal.run.directory import read_shards
+from portrayal.run.files import Stage
 from portrayal.types import IntArray
 
 PER_SERIES, MOST = 4, 24

@@ -166,7 +166,6 @@ def _said(file: DataFile, record: _StudyFile) -> dict[str, Any]:
         "paper": record.paper,
         "question": record.question,
         "sample": partial(_sample, sample, name),
-        "reproduce": partial(_no_tables, name),
         "card": card,
         "file": str(file.path),
         "words": vars(record.words),
@@ -301,10 +300,6 @@ def _sample(file: Path | None, name: str) -> dict[str, Path]:
     if file is None or not file.is_file():
         raise OptionError(f"{name} has no sample: give texts, or name a file under 'sample'.")
     return {"texts": file}
-
-
-def _no_tables(name: str) -> list[Any]:
-    raise OptionError(f"{name} is a study of your own: there is no published table to reproduce.")
 
 
 _START = ("study.toml", "prompts.csv", "card.md", "texts.csv")

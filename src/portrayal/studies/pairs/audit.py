@@ -27,8 +27,7 @@ from portrayal.measure.tables import Tables
 from portrayal.recognise import InputColumn, crossing, is_group_column
 from portrayal.records import ALL, SYSTEM
 from portrayal.reference.locales import HOME
-from portrayal.run.directory import Run
-from portrayal.run.reading import read_prompts
+from portrayal.run.directory import Run, read_prompts
 from portrayal.studies.study import Options, Study, said_of
 from portrayal.types import Say
 

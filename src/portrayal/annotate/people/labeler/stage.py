@@ -26,10 +26,9 @@ from portrayal.annotate.people.shared.model import People, Roles
 from portrayal.annotate.people.stories.rows import PEOPLE, people_columns
 from portrayal.collect.ask.asking import Asking, check_settings
 from portrayal.errors import DataError, OptionError
-from portrayal.run.directory import Run
+from portrayal.run.directory import Run, read_prompts, read_shards
 from portrayal.run.files import read_parquet, write_parquet
 from portrayal.run.manifest import ANSWERS
-from portrayal.run.reading import read_prompts, read_shards
 from portrayal.types import Say
 from portrayal.validate import check_choice, check_count
 
