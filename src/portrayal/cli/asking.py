@@ -65,30 +65,47 @@ def asking_options(
 def asking(model_options: Any, format: str, *, quiet: bool = False) -> Iterator[dict[str, Any]]:
     """Give what was given of a record with `asking_options`, as fields of `Asking`.
 
-    How far the asking is stands on the terminal, unless `quiet` or for JSON.
+    Answers, rate, cost and time left stand on the terminal, unless `quiet` or for JSON; elsewhere,
+    as in a log, only what it waits for is said, in lines.
     """
-    with asking_progress(quiet=quiet or format == "json") as answered:
-        yield settings_of(model_options, answered)
+    if quiet or format == "json":
+        yield settings_of(model_options)
+        return
+    console = Console(stderr=True, emoji=False, soft_wrap=True)
+    waits = Waits(lambda words: console.print(visible(words), markup=False, highlight=False))
+    if not console.is_terminal:
+        yield settings_of(model_options, waits.say)
+        return
+    from rich.progress import TextColumn
+
+    with bar("asking", TextColumn("{task.description}", markup=False)) as draw:
+
+        def advance(state: "CollectReport") -> None:
+            if state.done or state.in_flight:  # else a question may be next
+                draw(state.done, state.total, one_line(progress_line(state)))
+            else:
+                waits.say(state)
+
+        yield settings_of(model_options, advance)
 
 
 def settings_of(model_options: Any, progress: "AskCallback | None" = None) -> dict[str, Any]:
     """Return what was given of a record with `asking_options`, as fields of `Asking`."""
     settings = given(model_options)
-    shaping: dict[str, Any] = {}
-    if (system := settings.pop("system", None)) is not None:
-        shaping["system"] = system
+    system, raw = settings.pop("system", None), dict[str, Any]()
     for text in settings.pop("parameter_raw", ()):
         key, sign, value = text.partition("=")
         try:
             # As JSON, since a bare word could be a text or a number
-            shaping.setdefault("raw", {})[key.strip()] = json.loads(value)
+            raw[key.strip()] = json.loads(value)
         except ValueError as error:
             raise OptionError(
                 f"--parameter-raw takes KEY=JSON, such as top_k=20 or 'mode=\"fast\"'; got "
                 f"{text!r}" + (f", whose value is no JSON ({error})." if sign else ".")
             ) from None
-    if shaping:
-        settings["parameters"] = {**settings.get("parameters", {}), **shaping}
+    shaping = {"system": system, "raw": raw or None}
+    if more := {name: value for name, value in shaping.items() if value is not None}:
+        settings["parameters"] = {**settings.get("parameters", {}), **more}
     consent = {} if settings.pop("yes", False) else {"confirm": confirm}
     return {**settings, **consent, "progress": progress}
 
@@ -138,33 +155,6 @@ def cost_line(estimate: "CostEstimate") -> str:
         f"{estimate.requests:,} requests to {estimate.model}, about {estimate.input_tokens:,} "
         f"tokens in and at most {estimate.output_tokens:,} out; cost {cost}."
     )
-
-
-@contextmanager
-def asking_progress(*, quiet: bool) -> Iterator["AskCallback | None"]:
-    """Show answers, rate, cost and time left on a terminal; nothing when `quiet`.
-
-    Elsewhere, as in a log, only what it waits for is said, in lines.
-    """
-    console = Console(stderr=True, emoji=False, soft_wrap=True)
-    if quiet:
-        yield None
-        return
-    waits = Waits(lambda words: console.print(visible(words), markup=False, highlight=False))
-    if not console.is_terminal:
-        yield waits.say
-        return
-    from rich.progress import TextColumn
-
-    with bar("asking", TextColumn("{task.description}", markup=False)) as draw:
-
-        def advance(state: "CollectReport") -> None:
-            if state.done or state.in_flight:  # else a question may be next
-                draw(state.done, state.total, one_line(progress_line(state)))
-            else:
-                waits.say(state)
-
-        yield advance
 
 
 class Waits:

@@ -271,15 +271,10 @@ def _facts(out: Path) -> dict[str, Any]:
 
 def _tell(out: Path, step: str, facts: dict[str, Any], path: Path, after: str, format: str) -> None:
     """Keep what a step did for the data card, and print it."""
+    from portrayal.raters.sentences import fact_words
     from portrayal.run.files import write_atomically
 
     all_facts = _facts(out) | {step: facts}
     write_atomically(out / FACTS, json_module.dumps(all_facts, ensure_ascii=False, indent=1) + "\n")
-    parts = [f"{name.replace('_', ' ')}: {_words(value)}" for name, value in facts.items()]
+    parts = [f"{name.replace('_', ' ')}: {fact_words(value)}" for name, value in facts.items()]
     show.give(format, {"path": path, **facts}, [*parts, str(path), f"next: {after}"])
-
-
-def _words(value: Any) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{name} {_words(item)}" for name, item in value.items()) or "none"
-    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -106,7 +106,7 @@ def read_prompts(path: Tabular, fields: TextFields) -> tuple[Prompt, ...]:
         )
     else:
         entries = rows_of(path, name)
-    prompts = distinct((_prompt(entry, fields), entry) for entry in entries)
+    prompts = distinct((prompt_of(entry, fields), entry) for entry in entries)
     if not prompts:
         raise DataError(f"{name}: no prompts were found; expected one [[prompt]] table for each.")
     return prompts
@@ -198,7 +198,14 @@ def rows_of(table: Tabular, name: str) -> Iterator[PromptEntry]:
         yield PromptEntry(cells, name, row=number)
 
 
-def _prompt(entry: PromptEntry, fields: TextFields) -> Prompt:
+def prompt_of(entry: PromptEntry, fields: TextFields) -> Prompt:
+    """Return the prompt of an entry, its strata spelled as the study spells them.
+
+    Raises
+    ------
+    DataError
+        When it has no id or text, or lacks a stratum; or of a value that the study does not know.
+    """
     cells = entry.cells
     fixed = {}
     for key, names in (("id", ("id", "prompt_id")), ("text", ("text", "prompt"))):

@@ -24,7 +24,7 @@ from portrayal.annotate.llm import ModelReader, read_replies, templates
 from portrayal.annotate.people import GENDER_WORDS
 from portrayal.annotate.people.shared.words import word_set
 from portrayal.collect.ask.asking import Asking
-from portrayal.collect.ask.replies import Ask, Reply, objects_in, prompt_of
+from portrayal.collect.ask.replies import Ask, objects_in, prompt_of
 from portrayal.collect.fields import find_columns
 from portrayal.collect.sources import open_source
 from portrayal.collect.tables import missing
@@ -34,6 +34,8 @@ from portrayal.run import Run, read_rows
 from portrayal.run.files import write_atomically
 from portrayal.types import Say, Tabular
 
+Span = tuple[int, int]
+Split = Callable[[str], list[Span]]
 _WORD = re.compile(r"[^\W\d_](?:[\w]|['’-](?=\w))*")
 _DIGITS = re.compile(r"\d+(?:[.,:/]\d+)*")
 _SPELLED = word_set(
@@ -49,10 +51,8 @@ _ENDING = re.compile(r"['’]s?$")
 _NO_NAMES = frozenset(("i", "i'm", "i've", "i'd", "i'll"))
 
 
-def known_names(
-    text: str, spans: Sequence[tuple[int, int]], names: Iterable[str] = ()
-) -> frozenset[str]:
-    """Return the words that are names wherever they stand capitalised in a text, casefolded.
+def _names_in(text: str, spans: Sequence[Span], names: Iterable[str]) -> frozenset[str]:
+    """The words that are names wherever they stand capitalised in a text, casefolded.
 
     That is those of the names passed, and words that are capitalised inside a sentence.
     """
@@ -63,17 +63,8 @@ def known_names(
     return frozenset(names_known)
 
 
-@dataclass(frozen=True, slots=True)
-class SentenceFacts:
-    """Names and numbers of one sentence, casefolded, and genders ("F", "M") that words tell."""
-
-    names: frozenset[str]
-    numbers: frozenset[str]
-    genders: frozenset[str]
-
-
-def facts_of(sentence: str, names_known: Collection[str]) -> SentenceFacts:
-    """Return the facts of a sentence.
+def _facts_of(sentence: str, names_known: Collection[str]) -> dict[str, set[str]]:
+    """Names, numbers and genders ("F", "M") of a sentence, by why an edit of them is refused.
 
     A name is a capitalised word inside the sentence, or at its beginning where it is known as a
     name from elsewhere in the text or from a table of given names. A number is written in digits,
@@ -88,7 +79,7 @@ def facts_of(sentence: str, names_known: Collection[str]) -> SentenceFacts:
     words = {_plain(word) for word in _WORD.findall(sentence)}
     numbers = {*_DIGITS.findall(sentence), *(words & _SPELLED)}
     genders = {gender for gender in (FEMININE, MASCULINE) if words & GENDER_WORDS[gender]}
-    return SentenceFacts(frozenset(names), frozenset(numbers), frozenset(genders))
+    return {NAMES: names, NUMBERS: numbers, GENDER: genders}
 
 
 def _capitalised(sentence: str) -> Iterable[tuple[str, bool]]:
@@ -105,9 +96,6 @@ def _capitalised(sentence: str) -> Iterable[tuple[str, bool]]:
 def _plain(word: str) -> str:
     return _ENDING.sub("", word).replace("’", "'").casefold()
 
-
-Span = tuple[int, int]
-Split = Callable[[str], list[Span]]
 
 NOT_FOUND = "the original is not in the text"
 OUTSIDE = "outside the sentences to rewrite"
@@ -197,7 +185,7 @@ def apply_edits(
     names
         Names of people the text is about.
     """
-    names_known = known_names(text, spans, names)
+    names_known = _names_in(text, spans, names)
     originals = [text[start:end] for start, end in spans]
     applied: list[Edit] = []
     refused: Counter[str] = Counter()
@@ -217,10 +205,9 @@ def apply_edits(
             for i, (low, high) in enumerate(spans)
         ]
         # Asked of the splitter itself: an inserted "Dr." or "etc." may divide a sentence
-        sentence = rewritten[slice(*expected[number])]
-        reason = _lost(originals[number], sentence, names_known)
-        if split(rewritten) != expected:
-            reason = SENTENCES
+        reason = SENTENCES
+        if split(rewritten) == expected:
+            reason = _lost(originals[number], rewritten[slice(*expected[number])], names_known)
         if reason:
             refused[reason] += 1
             continue
@@ -244,10 +231,8 @@ def _place(
         return SAME
     # The phrase in any quotes and spaces, but not a part of a word: "he" is not in "where".
     inside = r"\s+".join(re.escape(word) for word in original.translate(_QUOTES).split())
-    before, after = (
-        edge if original[end_index].isalnum() else ""
-        for end_index, edge in ((0, r"(?<!\w)"), (-1, r"(?!\w)"))
-    )
+    before = r"(?<!\w)" if original[0].isalnum() else ""
+    after = r"(?!\w)" if original[-1].isalnum() else ""
     reason = NOT_FOUND
     # Offsets hold, as each typographic sign is replaced by one sign
     for match in re.finditer(before + inside + after, text.translate(_QUOTES)):
@@ -264,19 +249,16 @@ def _place(
 
 def _lost(before: str, after: str, names_known: Collection[str]) -> str:
     """Which fact of a sentence its rewriting drops or adds; "" where it keeps all."""
-    old, new = facts_of(before, names_known), facts_of(after, names_known)
-    if old.names != new.names:
-        return NAMES
-    if old.numbers != new.numbers:
-        return NUMBERS
+    old, new = _facts_of(before, names_known), _facts_of(after, names_known)
+    for reason in (NAMES, NUMBERS):
+        if old[reason] != new[reason]:
+            return reason
     # Fewer gendered words may do, as in dropping a "she"; a new gender may not
-    if not new.genders <= old.genders:
+    if not new[GENDER] <= old[GENDER]:
         return GENDER
     # A rewriting that grows or shrinks much says something else, in whatever words
-    n_old, n_new = len(before.split()), len(after.split())
-    if n_new > MOST_GROWTH * n_old + _FREE_WORDS or n_old > MOST_GROWTH * n_new + _FREE_WORDS:
-        return LENGTH
-    return ""
+    shorter, longer = sorted((len(before.split()), len(after.split())))
+    return LENGTH if longer > MOST_GROWTH * shorter + _FREE_WORDS else ""
 
 
 ALL_REFUSED = "every edit refused"
@@ -457,14 +439,11 @@ def read_passages(source: Tabular, columns: Iterable[str] = ()) -> list[Mitigate
         cells = {of: row.get(column) for of, column in fields.items()}
         read = {of: "" if missing(value) else str(value) for of, value in cells.items()}
         outcome = read.get("outcome", "").strip() or "ok"
-        unread = "" if outcome == "ok" else outcome
-        if not read["text"].strip():
-            unread = unread or "empty"
-        prompt, person = read.get("prompt", ""), read.get("name", "")
-        # Under its usual name, so that an audit of the texts pairs them by it
-        full_row = {**row, "prompt": prompt} if prompt else row
-        names = (person,) if person else ()
-        passages.append(MitigatedText(full_row, fields["text"], read["text"], names, unread))
+        unread = outcome if outcome != "ok" else "" if read["text"].strip() else "empty"
+        # The prompt under its usual name, so that an audit of the texts pairs them by it
+        prompt = {"prompt": read["prompt"]} if read.get("prompt") else {}
+        names = (read["name"],) if read.get("name") else ()
+        passages.append(MitigatedText(row | prompt, fields["text"], read["text"], names, unread))
     return passages
 
 
@@ -506,36 +485,31 @@ def rewrite(passages: Sequence[MitigatedText], ask: Ask) -> Counter[str]:
         if passage.communal
     ]
     replies = ask(prompt for _, prompt in prompts)
-    edits = Counter[str]()
-    for passage, prompt in prompts:
-        edits += _edited(passage, replies.get(prompt.prompt_id, ()))
-    return edits
-
-
-def _edited(passage: MitigatedText, replies: Sequence[Reply]) -> Counter[str]:
-    """Apply the edits of an answer that hold to a text; return what became of all edits."""
     counts = Counter[str]()
 
     def read(reply: str) -> list[Edit] | None:
-        edits, counts["malformed"] = read_edits(reply)
+        edits, n_malformed = read_edits(reply)
+        counts["malformed"] += n_malformed
         return edits or None
 
-    answers, reasons = read_replies(replies, 1, read)
-    if not answers:
-        passage.outcome = next(iter(reasons))
-        return counts
-    edited = apply_edits(
-        passage.text,
-        passage.spans,
-        passage.communal,
-        answers[0],
-        agency_sentences,
-        passage.names,
-    )
-    passage.outcome = EDITED if edited.applied else ALL_REFUSED
-    passage.text = edited.text
-    counts["applied"] = len(edited.applied)
-    return counts + edited.refused
+    for passage, prompt in prompts:
+        answers, reasons = read_replies(replies.get(prompt.prompt_id, ()), 1, read)
+        if not answers:
+            passage.outcome = next(iter(reasons))
+            continue
+        edited = apply_edits(
+            passage.text,
+            passage.spans,
+            passage.communal,
+            answers[0],
+            agency_sentences,
+            passage.names,
+        )
+        passage.outcome = EDITED if edited.applied else ALL_REFUSED
+        passage.text = edited.text
+        counts["applied"] += len(edited.applied)
+        counts += edited.refused
+    return counts
 
 
 def rewrite_prompt(text: str, n_sentences: int, communal: Collection[int]) -> str:

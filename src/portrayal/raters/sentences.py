@@ -417,7 +417,7 @@ def split_labelled(
     table = [f"| {name} | {' | '.join(map(str, row.values()))} |" for name, row in counts.items()]
     steps = ""
     for step, values in (facts or {}).items():
-        lines = (f"* {key.replace('_', ' ')}: {_as_words(x)}\n" for key, x in values.items())
+        lines = (f"* {key.replace('_', ' ')}: {fact_words(x)}\n" for key, x in values.items())
         steps += f"## {step.capitalize()}\n\n{''.join(lines)}\n"
     words = FILES.joinpath("data-card.md").read_text(encoding="utf-8")
     pairs = "stay in one part" if together else "may be in different parts"
@@ -426,10 +426,14 @@ def split_labelled(
     return counts
 
 
-def _as_words(value: Any) -> str:
+def fact_words(value: Any) -> str:
+    """Return what a step tells of itself, such as its counts, in words.
+
+    >>> fact_words({"ok": 1200, "kappa": 0.90261})
+    'ok 1,200, kappa 0.903'
+    """
     if isinstance(value, Mapping):
-        inside = ", ".join(f"{name} {_as_words(item)}" for name, item in value.items())
-        return inside or "none"
-    if isinstance(value, float):
-        return f"{value:.3f}"
-    return " ".join(str(value).split())
+        return ", ".join(f"{name} {fact_words(item)}" for name, item in value.items()) or "none"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:.3f}" if isinstance(value, float) else " ".join(str(value).split())

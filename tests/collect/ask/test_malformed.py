@@ -139,30 +139,35 @@ def test_an_odd_reason_does_not_fill_the_journal_or_the_summary(run, prompts):
 
 
 @pytest.mark.parametrize(
-    ("body", "usage"),
+    ("service", "body", "usage"),
     [
-        (b'{"usage": {"prompt_tokens": 3, "completion_tokens": 4}}', Usage(3, 4)),
-        (b'{"usage": {"input_tokens": 3, "output_tokens": 4, "cache_read_input_tokens": 5}}',
+        ("openai", b'{"usage": {"prompt_tokens": 3, "completion_tokens": 4}}', Usage(3, 4)),
+        ("server", b'{"usage": {"prompt_tokens": 3, "completion_tokens": 4}}', Usage(3, 4)),
+        ("mistral", b'{"usage": {"prompt_tokens": 3, "completion_tokens": 4}}', Usage(3, 4)),
+        ("anthropic",
+         b'{"usage": {"input_tokens": 3, "output_tokens": 4, "cache_read_input_tokens": 5}}',
          Usage(8, 4)),
-        (b'{"usageMetadata": {"promptTokenCount": 3, "candidatesTokenCount": 4, '
+        ("google", b'{"usageMetadata": {"promptTokenCount": 3, "candidatesTokenCount": 4, '
          b'"thoughtsTokenCount": 2}}', Usage(3, 6)),
-        (b'{"usage": {"prompt_tokens": -3, "completion_tokens": "4"}}', Usage()),
-        (b'{"usage": {"prompt_tokens": true, "completion_tokens": 1e3}}', Usage()),
-        (b'{"usage": null}', Usage()), (b"[]", Usage()), (b"\xff{", Usage()), (None, Usage()),
-        (b"[" * 100_000, Usage()),
+        ("openai", b'{"usage": {"prompt_tokens": -3, "completion_tokens": "4"}}', Usage()),
+        ("openai", b'{"usage": {"prompt_tokens": true, "completion_tokens": 1e3}}', Usage()),
+        *(("openai", body, Usage())
+          for body in (b'{"usage": null}', b"[]", b"\xff{", None, b"[" * 100_000)),
     ],
 )  # fmt: skip
-def test_usage_is_read_in_the_words_of_every_service(body, usage):
-    assert usage_in(body) == usage
+def test_usage_is_read_in_the_words_of_every_service(service, body, usage):
+    assert usage_in(body, service) == usage
     assert len(wrong_with(body)) < 200
 
 
 def test_a_malformed_result_says_what_it_cost():
     from portrayal.collect.ask.remote import malformed
 
-    got = malformed(b'{"usage": {"input_tokens": 3, "output_tokens": 4}, "output": 7}', "m")
+    got = malformed(
+        b'{"usage": {"input_tokens": 3, "output_tokens": 4}, "output": 7}', "anthropic:m"
+    )
     assert (got.kind, got.usage) == ("body", Usage(3, 4))
-    filtered = malformed(b'{"choices": [{"finish_reason": "content_filter"}]}', "m")
+    filtered = malformed(b'{"choices": [{"finish_reason": "content_filter"}]}', "server:m")
     assert isinstance(filtered, RejectedError)
     assert filtered.refused
 

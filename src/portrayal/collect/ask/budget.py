@@ -96,22 +96,21 @@ def charged(
     if not came and reported == Usage():  # a failed request is not billed
         return reported
     text, answered = "\n\n".join(filter(None, prompt_parts)), getattr(result, "text", "")
-    n_answered = reported.output_tokens
-    if reported.estimated_tokens:  # a bound by what came, beyond which no model goes on
+    n_answered, estimated = reported.output_tokens, reported.estimated_tokens
+    if estimated:  # a bound by what came, beyond which no model goes on
         most = cap if isinstance(result, RejectedError) else None
         n_answered = min(n_answered, most or MOST_TOKENS)
-    estimated = reported.estimated_tokens - (reported.output_tokens - n_answered)
-    sides = (
+        estimated -= reported.output_tokens - n_answered
+    counts: list[int] = []
+    for count, content, frame, most in (
         (reported.input_tokens, text, _FRAME_TOKENS, MOST_TOKENS),
         (n_answered, answered, getattr(result, "reasoning", 0), cap or MOST_TOKENS),
-    )
-    counts: list[int] = []
-    for count, content, frame, most in sides:
-        plausible = len(content) / _LONGEST_TOKEN <= count <= MOST_TOKENS
-        # No token is shorter than a byte.
-        bound = min(most, len(content.encode("utf-8", "replace")) + frame)
-        counts.append(count if plausible else bound)
-        estimated += 0 if plausible else bound
+    ):
+        if not len(content) / _LONGEST_TOKEN <= count <= MOST_TOKENS:
+            # No token is shorter than a byte.
+            count = min(most, len(content.encode("utf-8", "replace")) + frame)  # noqa: PLW2901
+            estimated += count
+        counts.append(count)
     return Usage(counts[0], counts[1], estimated, min(reported.reasoning_tokens, counts[1]))
 
 

@@ -14,7 +14,6 @@ import hashlib
 import json
 import os
 import re
-import threading
 import time
 import zlib
 from collections import Counter
@@ -52,7 +51,6 @@ class Journal:
 
     def __init__(self, path: Path, folder: Path) -> None:
         self.path, self.folder = path, folder
-        self._lock = threading.Lock()
         self._synced_at, self._unsynced = time.monotonic(), False
         with disk_told(path):
             content = path.read_bytes() if path.exists() else b""
@@ -91,7 +89,7 @@ class Journal:
             When the disk is full or cannot be written; the journal stays as it was before.
         """
         line = _line(row)
-        with self._lock, disk_told(self.path):
+        with disk_told(self.path):
             size = os.fstat(self._file).st_size
             try:
                 # A disk that fills up takes the beginning of a line.
@@ -103,21 +101,11 @@ class Journal:
         self._unsynced = True
 
     def sync(self, *, now: bool = False) -> None:
-        """Flush lines to the disk if the last flush is old, or `now`; from any thread."""
-        due = now or time.monotonic() - self._synced_at >= SYNC_SECONDS
-        if not (due and self._unsynced):
-            return
-        # A copy of the handle under the lock, the slow flush without it
-        with self._lock:
-            if self._file < 0:
-                return
-            handle = os.dup(self._file)  # a flush may outlast this file
-        self._unsynced, self._synced_at = False, time.monotonic()
-        try:
+        """Flush lines to the disk if the last flush is old, or `now`."""
+        if self._unsynced and (now or time.monotonic() - self._synced_at >= SYNC_SECONDS):
+            self._unsynced, self._synced_at = False, time.monotonic()
             with disk_told(self.path):
-                os.fsync(handle)
-        finally:
-            os.close(handle)
+                os.fsync(self._file)
 
     def rows(self, kind: str = "key") -> Iterator[dict[str, Any]]:
         """Yield the rows of its requests, oldest first.
@@ -175,7 +163,7 @@ class Journal:
         What malformed answers cost stays, as no row of the texts holds it.
         """
         lines = [*map(_line, (*rows, *self.rows("malformed")))]
-        with self._lock, disk_told(self.path):
+        with disk_told(self.path):
             os.close(self._file)  # some systems replace no file that is open
             try:
                 _write_whole(self.path, lines)

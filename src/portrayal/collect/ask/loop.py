@@ -231,8 +231,7 @@ class Loop:
         try:
             while True:
                 await asyncio.sleep(_BEAT_SECONDS)
-                # In a thread: a slow disk must not hold up the answers that come in
-                await asyncio.to_thread(self.collection.journal.sync)
+                self.collection.journal.sync()
                 self.say()
         except Exception as error:
             self._end(error, at_once=True)

@@ -5,11 +5,10 @@ and what the answer cost is lost with it. So the body is kept until it is read. 
 followed: clients take the key along in a header of their own.
 """
 
-import asyncio
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, contextmanager
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -28,6 +27,7 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models import Model, ModelRequestParameters, create_async_httpx2_client
 from pydantic_ai.settings import ModelSettings
+from pydantic_ai.usage import RequestUsage
 
 from portrayal.collect.ask.budget import MOST_TOKENS
 from portrayal.collect.ask.provider import (
@@ -48,10 +48,7 @@ from portrayal.collect.tables import whole
 Client = TypeVar("Client", bound=Any)
 _LONGEST_CAUSE = 120
 _PATIENCE = 5.0
-_INPUT = ("prompt_tokens", "input_tokens", "promptTokenCount")
-_OUTPUT = ("completion_tokens", "output_tokens", "candidatesTokenCount")
-_BESIDE_INPUT = ("cache_creation_input_tokens", "cache_read_input_tokens")
-_BESIDE_OUTPUT = ("thoughtsTokenCount",)
+_COUNTS = ("prompt_tokens", "input_tokens", "completion_tokens", "output_tokens")
 
 
 @dataclass(slots=True)
@@ -73,34 +70,16 @@ class LastResponse:
     body: bytes | None = None
     trouble: StopError | RejectedError | None = None
 
-    @property
-    def is_answer(self) -> bool:
-        """Whether a whole response with a status of success came."""
-        return self.body is not None and 200 <= (self.status or 0) < 300
-
 
 _SEEN: ContextVar[LastResponse] = ContextVar("seen")
-
-
-@contextmanager
-def looking(name: str) -> Iterator[LastResponse]:
-    """Yield what the calls inside, of a watched client, see of a model's responses."""
-    # A context variable, as many calls share one client and each looks at its own
-    response = LastResponse(name)
-    token = _SEEN.set(response)
-    try:
-        yield response
-    finally:
-        _SEEN.reset(token)
+"""A context variable, as many calls share one client and each looks at its own."""
+BOUND = "PORTRAYAL_MOST_ANSWER"
+"""Environment variable: how many bytes one answer may have, such as 100MB."""
+_USUAL = "32MB"
 
 
 class _UnreadError(Exception):
     """A response that is not read."""
-
-
-BOUND = "PORTRAYAL_MOST_ANSWER"
-"""Environment variable: how many bytes one answer may have, such as 100MB."""
-_USUAL = "32MB"
 
 
 def watched(client: Client) -> Client:
@@ -127,10 +106,8 @@ def watched(client: Client) -> Client:
         try:
             async for piece in response.stream:
                 body += piece
-                if len(body) > most:
-                    wrong = (
-                        wrong or f"an answer of more than {most:,} bytes ({BOUND} sets the bound)"
-                    )
+                if len(body) > most and not wrong:
+                    wrong = f"an answer of more than {most:,} bytes ({BOUND} sets the bound)"
                 if wrong:
                     break
         finally:
@@ -159,23 +136,22 @@ async def reach(name: str, url: str) -> None:
     """
     gone = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.UnsupportedProtocol)
     # Twice, as the first try may meet a network that is just coming up
-    for last in (False, True):
+    for _ in range(2):
         try:
             async with httpx2.AsyncClient(timeout=_PATIENCE) as client:
                 await client.get(url)
-        except (*gone, httpx2.RemoteProtocolError) as error:
-            wrong = f"nothing answers at {url}"
-            if isinstance(error, httpx2.RemoteProtocolError):
-                wrong = f"what answers at {url} does not speak HTTP"
-            if last:
-                raise StopError(
-                    f"{name}: {wrong} ({bottom(error)}). Check that address (--base-url) and the "
-                    "network; nothing was asked."
-                ) from None
+        except gone as error:
+            wrong, cause = f"nothing answers at {url}", bottom(error)
+        except httpx2.RemoteProtocolError as error:
+            wrong, cause = f"what answers at {url} does not speak HTTP", bottom(error)
         except (httpx2.HTTPError, httpx2.InvalidURL):
             return  # it is there, if slow
         else:
             return
+    raise StopError(
+        f"{name}: {wrong} ({cause}). Check that address (--base-url) and the network; nothing was "
+        "asked."
+    )
 
 
 def bottom(error: BaseException) -> str:
@@ -206,38 +182,28 @@ def with_whole_usage(body: bytes) -> bytes:
         for name, n in usage.items()
     }
     total = counts.get("total_tokens")
-    if isinstance(total, int) and not any(counts.get(name) for name in (*_INPUT, *_OUTPUT)):
+    if isinstance(total, int) and not any(map(counts.get, _COUNTS)):
         counts |= {"prompt_tokens": 0, "completion_tokens": total}
     return body if counts == usage else json.dumps({**value, "usage": counts}).encode()
 
 
-def error_in(body: bytes | None) -> bool:
-    """Whether an answer came with an error beside it, as of a service behind the one asked."""
-    return b'"error"' in (body or b"") and bool(_object_in(body).get("error"))
+def usage_in(body: bytes | None, service: str) -> Usage:
+    """Return the tokens that a body reports, in the words of its service; 0 where it does not.
 
-
-def usage_in(body: bytes | None) -> Usage:
-    """Return the tokens that a body reports, in the words of any service; 0 where it does not."""
-    return _usage_of(_object_in(body))
-
-
-def _usage_of(value: Mapping[str, Any]) -> Usage:
-    for key in ("usage", "usageMetadata", "response", "message"):
-        inside = value.get(key)
-        if isinstance(inside, dict) and (usage := _usage_of(inside)) != Usage():
-            return usage
-    counts = {
-        key: n
-        for key, n in value.items()
-        if isinstance(n, int) and not isinstance(n, bool) and 0 <= n < 2**31
-    }
-    n_input, answered = (
-        next((counts[key] for key in names if counts.get(key)), 0) for names in (_INPUT, _OUTPUT)
-    )
-    return Usage(
-        n_input + sum(counts.get(key, 0) for key in _BESIDE_INPUT),
-        answered + sum(counts.get(key, 0) for key in _BESIDE_OUTPUT),
-    )
+    >>> usage_in(b'{"usage": {"prompt_tokens": 3, "completion_tokens": 4}}', "server").total
+    7
+    """
+    flavor = "default" if service in ("anthropic", "google") else "chat"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a body that reports none
+        usage = RequestUsage.extract(
+            _object_in(body),
+            provider=service,
+            provider_url="",
+            provider_fallback="openai",
+            api_flavor=flavor,
+        )
+    return Usage(usage.input_tokens, usage.output_tokens)
 
 
 def _object_in(body: bytes | None) -> dict[str, Any]:
@@ -247,13 +213,6 @@ def _object_in(body: bytes | None) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
-
-
-def is_filtered(body: bytes | None) -> bool:
-    """Whether a body that a client could not read says that a content filter stopped the answer."""
-    choices = _object_in(body).get("choices")
-    first = choices[0] if isinstance(choices, list) and choices else None
-    return isinstance(first, dict) and first.get("finish_reason") == "content_filter"
 
 
 def wrong_with(body: bytes | None) -> str:
@@ -306,7 +265,7 @@ def trouble_of(error: Exception, variables: Sequence[str], last: LastResponse) -
         return last.trouble
     name = last.name
     # A whole answer with a good status, and yet an error: the client could not read it
-    if last.is_answer:
+    if last.body is not None and 200 <= (last.status or 0) < 300:
         return malformed(last.body, name, variables)
     message = f"{name}: {scrub(_words(error), variables)}"
     of_policy = False
@@ -336,10 +295,12 @@ def trouble_of(error: Exception, variables: Sequence[str], last: LastResponse) -
 
 def malformed(body: bytes | None, name: str, variables: Sequence[str] = ()) -> Trouble:
     """Return what an answer means that came whole and that its client could not read."""
-    usage = usage_in(body)
+    usage = usage_in(body, name.partition(":")[0])
     if usage == Usage():  # no token is shorter than a byte
         usage = Usage(0, len(body or b""), len(body or b""))
-    if is_filtered(body):
+    choices = _object_in(body).get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    if isinstance(first, dict) and first.get("finish_reason") == "content_filter":
         return RejectedError(f"{name}: stopped by a content filter.", refused=True, usage=usage)
     return TryAgainError("body", f"{name}: {scrub(wrong_with(body), variables)}.", usage=usage)
 
@@ -360,12 +321,10 @@ def _message(body: Any) -> str:
             body = json.loads(body)
         except ValueError:
             return str(body)
-    if isinstance(body, dict):
-        for key in ("message", "error", "detail"):
-            if body.get(key):
-                return _message(body[key])
-        return json.dumps(body, default=str)
-    return str(body) if body else ""
+    if not isinstance(body, dict):
+        return str(body) if body else ""
+    inside = next((body[key] for key in ("message", "error", "detail") if body.get(key)), None)
+    return json.dumps(body, default=str) if inside is None else _message(inside)
 
 
 _NO_TOOLS = ModelRequestParameters()
@@ -439,8 +398,7 @@ class RemoteModel:
         settings: Mapping[str, Any] | None = None,
     ) -> None:
         self._make, self.variables = make, tuple(variables)
-        self._http = watched(create_async_httpx2_client())
-        self.model = make(self._http)
+        self._connect()
         self.name = f"{service}:{self.model.model_name}"
         profile: Mapping[str, Any] = self.model.profile
         makers = SETTINGS.get(service, {})
@@ -455,32 +413,36 @@ class RemoteModel:
         if profile.get("openai_supports_reasoning", False) and not rests:
             ignored |= {"temperature", "top_p"}
         checked = check_parameters(self.name, parameters, ignored)
-        self.parameters: Mapping[str, Any] = checked
+        self.parameters: Mapping[str, Any] = dict(checked)
+        self._system: str = checked.pop("system", "")
         sent: dict[str, Any] = dict(settings or {})
         for key, value in checked.items():
-            for name, part in makers.get(key, _as(key))(value).items() if key != "system" else ():
-                many = isinstance(part, Mapping)
+            for name, part in makers.get(key, _as(key))(value).items():
                 # Two parameters may fill parts of one setting
-                sent[name] = {**sent.get(name, {}), **part} if many else part
+                sent[name] = sent.get(name, {}) | part if isinstance(part, dict) else part
         self.settings = ModelSettings(**sent)  # type: ignore[typeddict-item]
-        self._system: str = checked.get("system") or ""
-        self._open: AsyncExitStack | None = None
-        self._opening = asyncio.Lock()
+
+    def _connect(self) -> None:
+        self._http = watched(create_async_httpx2_client())
+        self.model = self._make(self._http)
 
     async def ask(self, prompt: str, system: str = "") -> Answer:
         """Send one user message and return the answer; see `Provider.ask`."""
-        await self.open()
+        if self._http.is_closed:
+            self._connect()
         # One message for both, as some servers refuse a second one.
         before = "\n\n".join(filter(None, (self._system, system)))
         parts: list[ModelRequestPart] = [SystemPromptPart(before)] if before else []
         message = ModelRequest(parts=[*parts, UserPromptPart(prompt)])
-        with looking(self.name) as last:
-            try:
-                response = await self.model.request([message], self.settings, _NO_TOOLS)
-            except Exception as error:
-                # The client's error may echo a key, so it is not chained to what is shown.
-                raise trouble_of(error, self.variables, last) from None
-        if error_in(last.body):
+        last = LastResponse(self.name)
+        _SEEN.set(last)
+        try:
+            response = await self.model.request([message], self.settings, _NO_TOOLS)
+        except Exception as error:
+            # The client's error may echo a key, so it is not chained to what is shown.
+            raise trouble_of(error, self.variables, last) from None
+        # As of a service behind the one asked, whose error comes beside an answer
+        if b'"error"' in (last.body or b"") and _object_in(last.body).get("error"):
             raise malformed(last.body, self.name, self.variables)
         return self.read(response)
 
@@ -495,25 +457,9 @@ class RemoteModel:
         if (provider := self.model.provider) is not None:
             await reach(self.name, str(provider.base_url))
 
-    async def open(self) -> None:
-        """Open the connections, once, with a new client after a `close`."""
-        # Many requests begin at once; the first opens for all
-        async with self._opening:
-            if self._open is None:
-                if self._http.is_closed:
-                    self._http = watched(create_async_httpx2_client())
-                    self.model = self._make(self._http)
-                stack = AsyncExitStack()
-                stack.push_async_callback(self._http.aclose)
-                await stack.enter_async_context(self.model)
-                self._open = stack
-
     async def close(self) -> None:
         """Close the connections; the next `ask` opens new ones."""
-        if self._open is not None:
-            stack, self._open = self._open, None
-            self._opening = asyncio.Lock()  # the next loop's
-            await stack.aclose()
+        await self._http.aclose()
 
     def read(self, response: ModelResponse) -> Answer:
         """Return what a response of the model says, and why it ended."""
@@ -530,14 +476,13 @@ class RemoteModel:
         # Some services count reasoning beside the answer, and not within it.
         answered = counts.output_tokens + (thought if thought > counts.output_tokens else 0)
         usage = Usage(counts.input_tokens, answered, 0, thought)
+        wrong = ""
         if not text and response.finish_reason == "error":
-            raise TryAgainError(
-                "body", f"{self.name}: an answer that ended with an error.", None, usage
-            )
-        if not (came or thoughts) and not cause and response.finish_reason is None:
-            raise TryAgainError(
-                "body", f"{self.name}: an answer without anything in it.", None, usage
-            )
+            wrong = "that ended with an error"
+        elif not (came or thoughts or cause or response.finish_reason):
+            wrong = "without anything in it"
+        if wrong:
+            raise TryAgainError("body", f"{self.name}: an answer {wrong}.", None, usage)
         if response.finish_reason is None and cause == "content_filter":
             reason = "content_filter"
         refusal = details.get("refusal")

@@ -11,8 +11,15 @@ from pathlib import Path
 from typing import Any, Literal, get_type_hints
 
 import portrayal.registry as registry
-from portrayal.collect.promptfile import PromptEntry, distinct, fill, read_prompts, slots_of
-from portrayal.errors import DataError, OptionError, PortrayalError
+from portrayal.collect.promptfile import (
+    PromptEntry,
+    distinct,
+    fill,
+    prompt_of,
+    read_prompts,
+    slots_of,
+)
+from portrayal.errors import OptionError, PortrayalError
 from portrayal.records import Prompt
 from portrayal.reference import Baseline
 from portrayal.reference.datafile import DataFile, Keys, Line, Name, Word, read_datafile
@@ -150,8 +157,7 @@ def _said(file: DataFile, record: _StudyFile) -> dict[str, Any]:
     assert file.path is not None
     # A file called study.toml says nothing, so its folder gives the name.
     path = file.path.absolute()
-    stem = path.parent.name if path.stem == "study" else path.stem
-    name = record.name or re.sub(r"[^a-z0-9_-]+", "-", stem.casefold()).strip("-_") or "study"
+    name = record.name or _slug(path.parent.name if path.stem == "study" else path.stem)
     # The studies that ship are read here too, and may have their own names.
     shipped = Path(__file__).parent.parent / name.replace("-", "_")
     if name in registry.names("studies") and path.resolve().parent != shipped.resolve():
@@ -187,9 +193,8 @@ def prompts_of_file(path: Path) -> PromptMaker:
 def _stories(file: DataFile, record: _StudyFile) -> Stories:
     """What a file says of its stories: measures, people, cues, baselines and roles."""
     # Rules, reader and llm all read texts; which of them does is an option.
-    read: Literal["texts", "labels", "none"] = "texts"
-    if record.people.read in ("labels", "none"):
-        read = record.people.read
+    people = record.people.read
+    read: Literal["texts", "labels", "none"] = people if people in ("labels", "none") else "texts"
     if read == "none" and "factors" not in file.table:
         raise file.wrong(
             ("people", "read"), "without people only factors are measured: name some as 'factors'."
@@ -202,16 +207,14 @@ def _stories(file: DataFile, record: _StudyFile) -> Stories:
         except PortrayalError as error:
             raise file.wrong(("measures", i), str(error)) from None
         if measures[-1] not in MEASURES:
-            measure_names = ", ".join(measure_name.partition(".v")[0] for measure_name in MEASURES)
+            expected = ", ".join(name.partition(".v")[0] for name in MEASURES)
             raise file.wrong(
-                ("measures", i), f"{measure} is no measure of stories; expected {measure_names}."
+                ("measures", i), f"{measure} is no measure of stories; expected {expected}."
             )
-    # A default is a registered name, no file beside the study.
-    cues = (
-        record.cues
-        if "cues" not in file.table
-        else file.beside(("cues",), record.cues, or_name=True)
-    )
+    cues = record.cues
+    # The default is a registered name, no file beside the study.
+    if "cues" in file.table:
+        cues = file.beside(("cues",), cues, or_name=True)
     return Stories(
         name=_said(file, record)["name"],
         # No measures named: all of them.
@@ -256,11 +259,12 @@ def _options(
     if kind is StoryOptions:
         # An option that the file sets itself stands.
         values.setdefault("labeler", _LABELERS[record.people.read])
-    if record.locale:
-        values["locale"] = file.beside(("locale",), record.locale, or_name=True)
-    if record.people.names:
-        names = file.beside(("people", "names"), record.people.names, or_name=True)
-        values["name_table"] = names
+    for name, keys, path in (
+        ("locale", ("locale",), record.locale),
+        ("name_table", ("people", "names"), record.people.names),
+    ):
+        if path:
+            values[name] = file.beside(keys, path, or_name=True)
     if record.factors:
         values["factor"] = tuple(
             file.beside(("factors", i), factor, or_name=True)
@@ -272,10 +276,10 @@ def _options(
         values.setdefault("baseline", baselines[0])
     # A subclass with other defaults: checks, help and command line stay those of its kind.
     hints = get_type_hints(kind)
-    words = {option.name: option.metadata for option in fields(kind)}
     option_fields = [
-        (name, hints[name], field(default=value, metadata=words[name]))
-        for name, value in values.items()
+        (slot.name, hints[slot.name], field(default=values[slot.name], metadata=slot.metadata))
+        for slot in fields(kind)
+        if slot.name in values
     ]
     space = {"known_baselines": baselines} if kind is StoryOptions else {}
     return make_dataclass(
@@ -300,6 +304,11 @@ def _sample(file: Path | None, name: str) -> dict[str, Path]:
     if file is None or not file.is_file():
         raise OptionError(f"{name} has no sample: give texts, or name a file under 'sample'.")
     return {"texts": file}
+
+
+def _slug(name: str) -> str:
+    """A study's name made of that of a file or folder."""
+    return re.sub(r"[^a-z0-9_-]+", "-", name.casefold()).strip("-_") or "study"
 
 
 _START = ("study.toml", "prompts.csv", "card.md", "texts.csv")
@@ -327,10 +336,11 @@ def write_start(folder: str | Path) -> Path:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise OptionError(f"{folder} is there already and not empty; name a new folder.")
     folder.mkdir(parents=True, exist_ok=True)
-    name = re.sub(r"[^a-z0-9_-]+", "-", folder.absolute().name.casefold()).strip("-_") or "study"
     for file_name in _START:
         text = files(__package__).joinpath("start", file_name).read_text(encoding="utf-8")
-        write_atomically(folder / file_name, text.replace("MY-STUDY", name))
+        write_atomically(
+            folder / file_name, text.replace("MY-STUDY", _slug(folder.absolute().name))
+        )
     return folder / "study.toml"
 
 
@@ -385,108 +395,94 @@ def read_own_prompts(file: DataFile, folder: Path) -> tuple[Prompt, ...]:
     DataError
         With file, line and key, and what was expected.
     """
-    entries = enumerate(_entries(file, folder), 1)
+    fields = story_fields(laden=True, read=False)
     # Numbered in the order of the file, which ids of prompts without one are made of.
-    built = distinct((_prompt(entry, number), entry) for number, entry in entries)
-    if not built:
+    prompts = distinct(
+        (prompt_of(_with_roles(entry, number), fields), entry)
+        for number, entry in enumerate(_entries(file, folder), 1)
+    )
+    if not prompts:
         raise file.wrong(
             (),
             "there are no prompts: expected 'prompts' (a list of texts, or a file), [[prompt]] "
             "or [[template]].",
         )
-    return built
+    return prompts
 
 
 def _entries(file: DataFile, folder: Path) -> Iterator[PromptEntry]:
     """Every prompt as it is written, with its place in the file."""
-
-    def entry(table: Mapping[str, Any], keys: Keys) -> PromptEntry:
-        return PromptEntry(table, file, keys)
-
     entries = file.table.get("prompts", [])
     # One key for a list in place or the name of a file, as either is the prompts.
     if isinstance(entries, str):
         path = folder / file.beside(("prompts",), entries)
         for prompt in read_prompts(path, story_fields(laden=False, read=False)):
             table = {"id": prompt.prompt_id, "text": prompt.text, **prompt.strata}
-            yield entry(table, ("prompts",))
+            yield PromptEntry(table, file, ("prompts",))
     else:
         for i, text in enumerate(entries):
-            yield entry({"text": text}, ("prompts", i))
+            yield PromptEntry({"text": text}, file, ("prompts", i))
     # Single prompts come before templates, however the file mixes them.
     for i, table in enumerate(file.table.get("prompt", ())):
-        yield entry(table, ("prompt", i))
+        yield PromptEntry(table, file, ("prompt", i))
     for i in range(len(file.table.get("template", ()))):
-        for table in _filled(file, ("template", i)):
-            yield entry(table, ("template", i))
+        yield from _filled(file, ("template", i))
 
 
-def _filled(file: DataFile, keys: Keys) -> Iterator[dict[str, Any]]:
+def _filled(file: DataFile, keys: Keys) -> Iterator[PromptEntry]:
     """A template in each wording with each combination of its values.
 
     The values are strata where they vary, and so is the number of the wording of a list of texts.
     """
     template = file.at(keys)
-    wordings = (str(template.get("text", "")),)
+    values: Mapping[str, tuple[str, ...]] = {}
+    if template.get("values"):
+        values = file.value(Mapping[str, tuple[Word, ...]], (*keys, "values"))
+    wordings: tuple[str, ...] = (str(template.get("text", "")),)
     if isinstance(template.get("text"), list):
         wordings = file.value(tuple[Word, ...], (*keys, "text"))
         if not wordings:
             raise file.wrong((*keys, "text"), "the list is empty: expected a text or more.")
-    elif not template.get("values"):
+    elif not values:
         raise file.wrong(keys, 'expected lists: values = { job = ["nurse", …] }.')
-    values: Mapping[str, tuple[str, ...]] = {}
-    if template.get("values"):
-        values = file.value(Mapping[str, tuple[Word, ...]], (*keys, "values"))
     # Every wording is looked at, as a slot may stand in one alone.
     for slot in slots_of(" ".join(wordings)):
         if not values.get(slot):
             names = ", ".join(values) or "none"
             raise file.wrong((*keys, "text"), f"{{{slot}}} has no values; there are {names}.")
     # Made one by one, as lists of values may make more prompts than fit into memory.
-    filled_in = (
-        (number, text, combination)
-        for number, text in enumerate(wordings, 1)
-        for combination in product(*values.values())
-    )
-    for number, text, combination in filled_in:
-        of = dict(zip(values, combination, strict=True))
-        # The text and every other key of the template may have slots.
-        filled = {
-            key: fill(value, of) if isinstance(value, str) else value
-            for key, value in (template | {"text": text}).items()
-            if key != "values"
-        }
-        # Ids say what a prompt was made of, in signs that every file and shell takes.
-        slugs = [re.sub(r"[\W_]+", "-", v.casefold()).strip("-") or "x" for v in combination]
-        of |= {"wording": str(number)} if len(wordings) > 1 else {}
-        slugs += [str(number)] * (len(wordings) > 1)
-        yield {**of, "id": "-".join((str(keys[1]), *slugs)), **filled}
+    for number, text in enumerate(wordings, 1):
+        for combination in product(*values.values()):
+            strata = dict(zip(values, combination, strict=True))
+            # The text and every other key of the template may have slots.
+            filled = {
+                key: fill(value, strata) if isinstance(value, str) else value
+                for key, value in (template | {"text": text}).items()
+                if key != "values"
+            }
+            # Ids say what a prompt was made of, in signs that every file and shell takes.
+            slugs = [re.sub(r"[\W_]+", "-", v.casefold()).strip("-") or "x" for v in combination]
+            if len(wordings) > 1:
+                strata["wording"] = str(number)
+                slugs.append(str(number))
+            prompt_id = "-".join((str(keys[1]), *slugs))
+            yield PromptEntry({**strata, "id": prompt_id, **filled}, file, keys)
 
 
-def _prompt(entry: PromptEntry, number: int) -> Prompt:
-    """One prompt, its people as roles, and whether one depends on the other."""
-    strata = entry.cells
-    text = strata.pop("text", "")
-    if not text:
-        raise entry.wrong("text", "a prompt has no 'text'.")
-    prompt_id = strata.pop("id", f"prompt-{number}")
-    laden = "powerful" in strata or "less_powerful" in strata
+def _with_roles(entry: PromptEntry, number: int) -> PromptEntry:
+    """An entry with an id, its people as roles, and whether one depends on the other."""
+    cells = entry.cells
+    laden = "powerful" in cells or "less_powerful" in cells
     # One of the two people alone leaves it open who depends on whom.
-    if laden and not {"powerful", "less_powerful"} <= strata.keys():
-        raise entry.wrong("powerful", f"{prompt_id!r}: give both 'powerful' and 'less_powerful'.")
+    if laden and not {"powerful", "less_powerful"} <= cells.keys():
+        raise entry.wrong("powerful", "give both 'powerful' and 'less_powerful'.")
     # A prompt is laden or neutral, never both.
-    if laden and ({"person", "other"} & strata.keys()):
-        raise entry.wrong("person", f"{prompt_id!r}: 'powerful' and 'person' exclude one another.")
+    if laden and ({"person", "other"} & cells.keys()):
+        raise entry.wrong("person", "'powerful' and 'person' exclude one another.")
     for key, role in _ROLES.items():
-        if key in strata:
-            strata[role] = strata.pop(key)
+        if key in cells:
+            cells[role] = cells.pop(key)
     # Reading people takes a role to look for.
-    strata.setdefault("subject_role", _NO_ROLE)
-    condition = strata.get("condition", LADEN if laden else NEUTRAL)
-    try:
-        strata["condition"] = str(story_fields(laden=True).canonical("condition", condition))
-    except DataError:
-        raise entry.wrong(
-            "condition", f"expected power-neutral or power-laden; got {condition!r}."
-        ) from None
-    return Prompt(prompt_id, text, strata)
+    cells.setdefault("subject_role", _NO_ROLE)
+    cells.setdefault("condition", LADEN if laden else NEUTRAL)
+    return replace(entry, table={"id": f"prompt-{number}", **cells})

@@ -118,30 +118,26 @@ def _people(
         raise file.wrong(
             ("groups",), f"a pair needs two groups, each headed [groups.NAME]; got {len(groups)}."
         )
-    slots_by_group: dict[str, dict[str, list[str]]] = {}
-    several: dict[Keys, int] = {}
+    values_by_group: dict[str, dict[str, list[str]]] = {}
+    lengths: dict[Keys, int] = {}
     for group, table in groups.items():
-        slots: dict[str, list[str]] = {}
-        for key, value in table.items():
-            keys: Keys = ("groups", group, key)
-            if key == "pronoun":
-                if not isinstance(value, str) or value not in locale.forms:
-                    known_forms = ", ".join(locale.forms)
-                    raise file.wrong(
-                        keys, f"expected one of {known_forms or 'none'}; got {value!r}."
-                    )
-                # A pronoun has several forms, each a slot of its own.
-                forms = vars(locale.forms[value]).items()
-                slots |= {f"pronoun.{form}": [word] for form, word in forms}
-                continue
-            values = _texts(file, keys, value)
-            slots[_NAME if key == _NAMES else key] = values
-            if len(values) > 1:
-                several[keys] = len(values)
+        slots = values_by_group[group] = {}
         if _NAME in table and _NAMES in table:
             raise file.wrong(("groups", group, _NAMES), "give either 'name' or 'names'.")
-        slots_by_group[group] = slots
+        for key, value in table.items():
+            keys: Keys = ("groups", group, key)
+            if key != "pronoun":
+                values = slots[_NAME if key == _NAMES else key] = _texts(file, keys, value)
+                lengths[keys] = len(values)
+                continue
+            if not isinstance(value, str) or value not in locale.forms:
+                expected = ", ".join(locale.forms) or "none"
+                raise file.wrong(keys, f"expected one of {expected}; got {value!r}.")
+            # A pronoun has several forms, each a slot of its own.
+            for form, word in vars(locale.forms[value]).items():
+                slots[f"pronoun.{form}"] = [word]
     # One value serves every person; lists must be as long as each other.
+    several = {keys: length for keys, length in lengths.items() if length > 1}
     n = max(several.values(), default=1)
     for keys, length in several.items():
         if length != n:
@@ -152,11 +148,8 @@ def _people(
                 "are a pair, the second are one, …. Give as many in each list, or one value.",
             )
     return {
-        group: [
-            {slot: slot_values[i % len(slot_values)] for slot, slot_values in slots.items()}
-            for i in range(n)
-        ]
-        for group, slots in slots_by_group.items()
+        group: [{slot: v[i % len(v)] for slot, v in slots.items()} for i in range(n)]
+        for group, slots in values_by_group.items()
     }
 
 
@@ -182,37 +175,33 @@ def _cases(
     file: DataFile, record: _PairFile, people: Mapping[str, list[_Person]]
 ) -> list[PromptEntry]:
     """The rows of the table of cases, where one is named: all columns that every slot needs."""
-    columns: tuple[str, ...] = ()
+    slots_by_group = {group: dict.fromkeys(persons[0]) for group, persons in people.items()}
+    slots = dict.fromkeys(slot for names in slots_by_group.values() for slot in names)
+    path, columns = Path(), tuple[str, ...]()
     if record.table:
         path = Path(file.beside(("table",), record.table))
         columns = open_source(path).columns
-    reserved = {
-        *_OWN,
-        record.group,
-        *(slot for persons in people.values() for slot in persons[0]),
-    } - {SOURCE}
+    reserved = {*_OWN, record.group, *slots} - {SOURCE}
     if twice := [name for name in columns if name in reserved]:
         message = f"its column {twice[0]!r} has the name of a slot or stratum; give it another one."
         raise file.wrong(("table",), message)
-    needed: dict[str, None] = {}
+    needed: set[str] = set()
     for i, template in enumerate(file.at(("template",))):
         for key in ("text", "system"):
             keys, words = ("template", i, key), template.get(key, "")
             for slot in slots_of(" ".join(words) if isinstance(words, list) else words):
                 # "{Job}" at the start of a sentence is the slot "job".
                 names = (slot, slot[0].lower() + slot[1:])
-                of_case = [name for name in names if name in columns]
-                needed |= dict.fromkeys(of_case[:1])
+                if of_case := [name for name in names if name in columns]:
+                    needed.add(of_case[0])
+                    continue
                 # A slot filled for some groups alone would make pairs that differ in more than the
                 # person.
-                lacking = [g for g, (one, *_) in people.items() if not {*names} & one.keys()]
-                if len(lacking) == len(people) and not of_case:
-                    slots = dict.fromkeys(
-                        slot for persons in people.values() for slot in persons[0]
-                    )
+                lacking = [g for g, filled in slots_by_group.items() if not {*names} & {*filled}]
+                if len(lacking) == len(people):
                     fillers = ", ".join([*slots, *columns]) or "none"
                     raise file.wrong(keys, f"nothing fills {{{slot}}}; there are {fillers}.")
-                if lacking and not of_case:
+                if lacking:
                     raise file.wrong(
                         ("groups", lacking[0]),
                         f"{{{slot}}}, in the template of line {file.line(keys)}, has no value here "
@@ -222,9 +211,8 @@ def _cases(
     if record.table and not cases:
         raise file.wrong(("table",), f"{record.table} has no rows.")
     for case in cases:
-        for name in needed:
-            if name not in case.cells:
-                raise case.wrong(name, "the cell is blank, and a template needs it.")
+        if blank := [name for name in columns if name in needed and name not in case.cells]:
+            raise case.wrong(blank[0], "the cell is blank, and a template needs it.")
     return cases
 
 
@@ -234,8 +222,7 @@ def _grid(
     """Every case in every wording with every person."""
     cells = [case.cells for case in cases] or [{}]
     sources = [case.get(SOURCE, str(row)) for row, case in enumerate(cells, 1)]
-    # Sources that occur twice are told apart by their row.
-    again = {source for source, n in Counter(sources).items() if n > 1}
+    n_rows = Counter(sources)
     columns = dict.fromkeys(name for case in cells for name in case if name != SOURCE)
     short = [c for c in columns if max(len(case.get(c, "")) for case in cells) <= _LONGEST]
     templates, n = record.template, len(next(iter(people.values())))
@@ -258,23 +245,21 @@ def _grid(
         }
         # What pairs were made from: their case; else the request; of one request, the persons.
         source = sources[row] if cases else about[_TEMPLATE] or persons_label
-        label = f"{source} (row {row + 1})" if source in again else source
+        # Sources that occur twice are told apart by their row.
+        label = f"{source} (row {row + 1})" if n_rows[source] > 1 else source
         pair = ", ".join(filter(None, (label if cases else "", *about.values()))) or persons_label
-        about = {PAIR: pair, SOURCE: source, **about}
         halves = set()
         for group, person in persons.items():
             values = {**cells[row], **person}
             request, system = (fill(words, values) for words in (text, template.system))
-            strata = {record.group: group, _NAME: person.get(_NAME, ""), SYSTEM: system, **about}
-            strata |= {name: cells[row].get(name, "") for name in short}
-            # What the person fills in, by which scorers are tested; pronouns stand in the locale.
-            strata |= {
-                slot: value
-                for slot, value in person.items()
-                if slot not in strata and "." not in slot and len(value) <= _LONGEST
-            }
-            non_empty = {name: value for name, value in strata.items() if value}
-            prompt = Prompt(f"{pair}: {group}", request, non_empty)
+            strata = {record.group: group, _NAME: person.get(_NAME, ""), SYSTEM: system}
+            strata |= {PAIR: pair, SOURCE: source, **about}
+            # And what the person fills in, by which scorers are tested; pronouns stand in the
+            # locale.
+            slots = [slot for slot, word in person.items() if len(word) <= _LONGEST]
+            further = [*short, *(slot for slot in slots if "." not in slot)]
+            strata |= {name: values.get(name, "") for name in further if name not in strata}
+            prompt = Prompt(f"{pair}: {group}", request, {k: v for k, v in strata.items() if v})
             if prompt.asked in halves:
                 raise file.wrong(
                     place, f"the request about {group} is that about another group, word for word."
