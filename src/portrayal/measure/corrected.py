@@ -76,7 +76,6 @@ class HandSums:
         clusters: IntArray | None = None,
         unit: str = "text",
         two_sides: bool = False,
-        start: float = 0.0,
         slope: float = 1.0,
     ) -> "HandSums":
         """Correct the sums of all units by what people say of some of them.
@@ -92,7 +91,7 @@ class HandSums:
             Who labelled.
         clusters
             Codes of the clusters that the sums are of; those of `everyone` by default.
-        unit, start, slope
+        unit, slope
             As the attributes.
         two_sides
             Whether the second means are of other groups, which need labels as well.
@@ -110,7 +109,7 @@ class HandSums:
             labelled = (sides[0] | sides[1]).sum(0).astype(np.float64)
             # The side with fewer labels is what limits a difference
             carried = fewer = np.minimum(*(side.sum(0) for side in sides)).astype(np.float64)
-        return cls(sums, labelled, carried, fewer, two_sides, unit, note, start, slope)
+        return cls(sums, labelled, carried, fewer, two_sides, unit, note, slope=slope)
 
     @classmethod
     def of_ratio(cls, upper: "HandSums", lower: "HandSums", roles: Sequence[str]) -> "HandSums":

@@ -643,16 +643,10 @@ def _estimates(
     total, count = stratum.table(clusters, np.eye(len(stratum.texts.cells)), runs=valid).sums()
     between = POINTS * (total - count * np.nan_to_num(stratum.chance))
     variance = infer_variance(between, count, kinds, scope.level, clusters.codes)
-    result = Clustered(
-        value=np.array([value]),
-        low=np.array([variance.low]),
-        high=np.array([variance.high]),
-        p=np.array([variance.p]),
-        n_clusters=np.array([variance.n_clusters]),
-        carriers=np.array([np.nan]),
-        df=np.array([variance.df[1]]),
-        reason=np.array([""]),
-    )
+    bounds = variance.low, variance.high, variance.p, variance.n_clusters
+    # One column, as of a single group; effective numbers are those of shares alone
+    columns = (value, *bounds, np.nan, variance.df[1], "")
+    result = Clustered(*(np.array([number]) for number in columns))
     n_texts = np.array([float(len(stratum.rows))])
     # Of all groups the one with the fewest clusters limits what can be inferred.
     counts = [(count @ members)[:, [i]] for members in kinds for i in range(members.shape[1])]
