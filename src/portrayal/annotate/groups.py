@@ -90,12 +90,9 @@ class GroupWordTable:
         for phrase in source.excluded:
             for words in variants(phrase):
                 self.words.add(lexicon, words, Entry(EXCLUDED, len(words)))
-        contexts = [(context, read_context(context, source.lists)) for context in source.contexts]
-        counted: list[tuple[Mapping[str, tuple[str, ...]], Context | None]] = [
-            (source.words, None),
-            *((context.compounded, None) for context in source.contexts),
-        ]
-        counted += [(source_context.phrases, context) for source_context, context in contexts]
+        counted: list[tuple[Mapping[str, tuple[str, ...]], Context | None]] = [(source.words, None)]
+        counted += [(listed.compounded, None) for listed in source.contexts]
+        counted += [(of.phrases, read_context(of, source.lists)) for of in source.contexts]
         for words_of, context in counted:
             for group, phrases in words_of.items():
                 for phrase in phrases:

@@ -78,7 +78,8 @@ def collect_of(study: str, file: str = "") -> tuple[Callable[..., None], str]:
             names = "model done total outcomes asked tries"
             facts = {"run": str(run.path), "cost_usd": report.cost}
             facts |= {name: getattr(report, name) for name in names.split()}
-            show.as_json(facts | asdict(report.usage) | {"stopped": report.stopped or None})
+            facts |= asdict(report.usage) | {"stopped": report.stopped or None}
+            show.give(format, facts, ())
         elif file:
             show.line(f"next: portrayal audit {run.path}")
         # Raised at the end, when what was answered is on disk and told
@@ -174,7 +175,7 @@ def audit_of(name: str) -> tuple[Callable[..., None], str]:
                 say=None if json else show.line,
             )
         if json:
-            show.as_json(show.run_facts(run))
+            show.give(format, show.run_facts(run), ())
 
     files_of_pairs = " --reference articles.csv" * study.reference
     files_of_pairs += f" --pair-by {study.pair_field}" if study.pair_field else ""
@@ -245,7 +246,7 @@ def audit_file(whole: bool) -> tuple[Callable[..., None], str]:
                 **{"workers": os.cpu_count() or 1, **given(options)},
             )
         if json:
-            show.as_json(show.run_facts(run))
+            show.give(format, show.run_facts(run), ())
 
     return audit, "portrayal audit answers.csv --by user_gender"
 

@@ -100,20 +100,15 @@ def compare(
     ]
     # Words of the base's factors: labels of groups are those of its study
     with opened[0].run.speaking() if opened else nullcontext():
-        _give(selected, sides, format, full=show_all, out=out)
+        show.give(format, *_shown(selected, sides, full=show_all), out)
     if out is not None:
         show.line(f"comparison: {out}")
 
 
-def _give(
-    comparisons: "Sequence[Comparison]",
-    sides: Sequence[Any],
-    format: str,
-    *,
-    full: bool,
-    out: Path | None,
-) -> None:
-    """Print or write comparisons in a format."""
+def _shown(
+    comparisons: "Sequence[Comparison]", sides: Sequence[Any], *, full: bool
+) -> tuple[dict[str, Any], list[show.Part], list[dict[str, Any]]]:
+    """What comparisons say in JSON, to people and in CSV."""
     from portrayal.comparison.result import CHANGED, HEADS, about, cells, ordered, verdict
     from portrayal.report.compared import change_lines
     from portrayal.stats.paired import SAME
@@ -140,7 +135,7 @@ def _give(
         sentences = () if comparison.notes else change_lines(comparison, (sides[0], side))
         leads = [] if comparison.notes else [f"{lead}."]
         parts += [head, *leads, *notes, *sentences, show.text_table(HEADS, table, most)]
-    show.give(format, {"base": comparisons[0].a, "comparisons": facts}, parts, flat, out)
+    return {"base": comparisons[0].a, "comparisons": facts}, parts, flat
 
 
 def gate(

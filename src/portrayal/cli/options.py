@@ -201,17 +201,13 @@ def prompt_options(study: str, taken: Collection[str] = ()) -> list[Option]:
         words |= dict.fromkeys(names.split(", "), sentence.rstrip(".;") + ".")
     options = []
     for name in signature(make).parameters:
-        hint, words_of = (
-            hints.get(name, str),
-            {"help": words.get(name, ""), "panel": "Asking a model"},
-        )
+        hint = hints.get(name, str)
+        words_of = {"help": words.get(name, ""), "panel": "Asking a model"}
         option = Option.of(name, hint, False if hint is bool else None, words_of)
         if option.repeated:
             singular = name.removesuffix("s")
-            metavar = (
-                ("FIELD=NAME" if singular == "column" else "NAME=VALUE") if option.named else ""
-            )
-            text = f"{option.help} Repeatable."
+            pair = "FIELD=NAME" if singular == "column" else "NAME=VALUE"
+            text, metavar = f"{option.help} Repeatable.", pair * option.named
             option = replace(option, default=None, help=text, shown=singular, metavar=metavar)
         if option.shown not in taken:
             options.append(option)
@@ -230,8 +226,5 @@ def split_prompt_options(given: dict[str, Any], study: str) -> dict[str, Any]:
     """Return what was given, with the options of the study's prompts under `prompt_options`."""
     names = [option.name for option in prompt_options(study) if option.name in given]
     other_values = {name: value for name, value in given.items() if name not in names}
-    return (
-        {**other_values, "prompt_options": {name: given[name] for name in names}}
-        if names
-        else other_values
-    )
+    of_prompts = {name: given[name] for name in names}
+    return other_values | ({"prompt_options": of_prompts} if of_prompts else {})

@@ -17,7 +17,6 @@ from portrayal.shown import json_text, visible
 from portrayal.shown import text_table as render_text
 
 if TYPE_CHECKING:
-    from portrayal.raters.people import ScoreRate
     from portrayal.records import Estimate
     from portrayal.run import Run
 
@@ -36,11 +35,6 @@ def line(text: str) -> None:
 
 def nothing(_: str) -> None:
     """Print nothing, where a line would go."""
-
-
-def as_json(value: Any) -> None:
-    """Print one JSON object: infinite numbers as "inf" and "-inf", NaN as null."""
-    data(json_text(finite(value)))
 
 
 def data(text: str) -> None:
@@ -68,7 +62,7 @@ def give(
     format
         "table", for people on a terminal; "json", or "csv".
     facts
-        What JSON says: plain values and records.
+        What JSON says: plain values and records; of infinite numbers "inf" or "-inf", of NaN null.
     parts
         What people read, in its order.
     flat
@@ -183,11 +177,6 @@ def shown(rows: Sequence[_Row], most: int | None = ROWS) -> tuple[Sequence[_Row]
     """Return the rows that a table prints, and how many others there are; all for None."""
     more = 0 if most is None else len(rows) - most
     return (rows, "") if more <= 0 else (rows[:most], f"… and {more:,} more: --all")
-
-
-def percent(rate: "ScoreRate") -> str:
-    """Return a share in 0–1 as per cent, with its interval."""
-    return span(rate, 100, 1)
 
 
 def span(rate: Any, factor: float, digits: int) -> str:

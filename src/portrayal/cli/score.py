@@ -11,10 +11,8 @@ from cyclopts import Parameter
 import portrayal.cli.asking as ask
 import portrayal.cli.options as opt
 import portrayal.cli.printing as show
-from portrayal.cli.printing import percent
 from portrayal.config import llm_settings
 from portrayal.errors import OptionError
-from portrayal.records import finite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -113,7 +111,7 @@ def _people_parts(score: "PeopleScore") -> "Iterator[show.Part]":
     parts = {f"{name} {value}": p for name, by in score.by.items() for value, p in by.items()}
     rows: list[tuple[str, ...]] = []
     for name, part in ({"all": score} | parts).items():
-        rates = (percent(part.rates[column]) for column in _COLUMNS)
+        rates = (show.span(part.rates[column], 100, 1) for column in _COLUMNS)
         rows.append((name, f"{part.n_slots:,.0f}", *rates))
     yield ("", "slots", *_COLUMNS.values()), rows
     for attribute in score.absent:
@@ -135,7 +133,7 @@ def _conclusion_facts(cells: "Sequence[Conclusion]") -> dict[str, Any]:
         "n_cells": total.cells,
         "mean_absolute_log_quotient": total.moved,
         "share_that_differ": total.differ,
-        "cells": [{name: finite(value) for name, value in asdict(cell).items()} for cell in cells],
+        "cells": list(cells),
     }
 
 

@@ -158,13 +158,10 @@ _SPELLINGS = [
 ]
 _GROUP = {header_key(spelling): group for group, words in _SPELLINGS for spelling in words}
 """What headers and cells of tables call each race, and its rest → the race."""
-_UNIT = re.compile(r"^(percent|pct|share|prob|frac|count)|(percent|pct|share|prob|frac|count)$")
-
 PERCENT, SHARE, COUNT = "percentages", "shares", "counts"
-_UNIT_APART = re.compile(
-    r"^(percent|pct|share|prob|frac|count)[\s_.-]+|[\s_.-]+(percent|pct|share|prob|frac|count)$",
-    re.IGNORECASE,
-)
+_UNITS = "percent|pct|share|prob|frac|count"
+_UNIT = re.compile(rf"^({_UNITS})|({_UNITS})$")
+_UNIT_APART = re.compile(rf"^({_UNITS})[\s_.-]+|[\s_.-]+({_UNITS})$", re.IGNORECASE)
 _UNIT_WORDS = {PERCENT: {"percent", "pct"}, SHARE: {"share", "prob", "frac"}, COUNT: {"count"}}
 RACE_COLUMNS = tuple(map(header_key, (_FACTOR.name, *_FACTOR.also)))
 
@@ -182,12 +179,6 @@ def share_columns(columns: list[str]) -> dict[str, str]:
     return {column: _GROUP[stem] for column, stem in words.items() if stem in _GROUP}
 
 
-def unit_of(columns: list[str]) -> str | None:
-    """Return the unit that the names of share `columns` state, or None: PERCENT, SHARE or COUNT."""
-    units = {match[0] for column in columns if (match := _UNIT.search(header_key(column)))}
-    return next((unit for unit, words in _UNIT_WORDS.items() if units & words), None)
-
-
 def in_order(groups: set[str]) -> tuple[str, ...]:
     """Return the races among `groups` in the order of `RACES`."""
     return tuple(race for race in RACES if race in groups)
@@ -197,10 +188,12 @@ _ROUNDING = 0.02
 """How far rounded shares of one name may sum above 1."""
 
 
-def find_unit(values: FloatArray, header_unit: str | None, file: str) -> str:
-    """Return the unit of `values`, shape (names, groups): stated by the columns or seen in them."""
-    if header_unit is not None:
-        return header_unit
+def find_unit(values: FloatArray, columns: Iterable[str], file: str) -> str:
+    """Return the unit of `values`, shape (names, groups): named by columns or seen in them."""
+    named = {match[0] for column in columns if (match := _UNIT.search(header_key(column)))}
+    for unit, words in _UNIT_WORDS.items():
+        if named & words:
+            return unit
     is_whole = bool(np.all(values == np.round(values)))
     rows = values.sum(axis=1)
     # Shares whose rows sum to more than 1 are shares all the same: the check of rows says what is
@@ -465,7 +458,7 @@ def _read_wide(relation: Any, path: Path, of: NameColumns, labels: dict[str, str
     with_name = relation.filter(f"{letters} AND lower(trim({_quote(name)})) <> '{NOT_A_NAME}'")
     rows, numbers = _numbers(with_name, path, name, number_columns)
     values = numbers[:, : len(of.groups)]
-    unit = find_unit(values, unit_of(list(of.groups)), str(path))
+    unit = find_unit(values, of.groups, str(path))
     scaled, bearers = to_shares(values, numbers[:, -1] if of.count else None, unit, rows)
     groups = [labels[column] for column in of.groups]
     by_label = not {*groups} <= {*RACES, OTHER}
