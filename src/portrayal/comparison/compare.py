@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, get_args
 
@@ -12,7 +13,7 @@ import pyarrow.parquet as pq
 import portrayal.registry as registry
 from portrayal.comparison.result import Change, Comparison, Instrument, Prompts
 from portrayal.comparison.scores import compare_scores
-from portrayal.comparison.sums import changes_against, codes_of, sums_of, why_not
+from portrayal.comparison.sums import changes_against, codes_of, known, sums_of, why_not
 from portrayal.errors import OptionError, PortrayalError
 from portrayal.measure.scope import stated_changes, with_q_values
 from portrayal.records import ALL, LIKE_THESE, REFERENCE, THESE, Estimate, Population, Test
@@ -413,26 +414,24 @@ def _in_one_family(pairs: Sequence[Comparison]) -> tuple[Comparison, ...]:
     """Adjust p over the sides of each estimate, and `audit_q` over all that is stated."""
     if len(pairs) < 2:
         return tuple(pairs)
-    # By index, so that adjusted rows go back into the comparison they are from.
-    rows = {(c, r): row for c, pair in enumerate(pairs) for r, row in enumerate(pair.rows)}
-    families: dict[object, list[tuple[int, int]]] = defaultdict(list)
-    for key, row in rows.items():
+    rows = [row for pair in pairs for row in pair.rows]
+    families: dict[object, list[int]] = defaultdict(list)
+    for i, row in enumerate(rows):
         strata, group = frozenset(row.strata.items()), frozenset(row.group.items())
-        families[row.measure, row.statistic, strata, group].append(key)
+        families[row.measure, row.statistic, strata, group].append(i)
     # All sides share the base and so its chance; Holm holds however tests depend on each other.
-    tests: list[tuple[str, list[tuple[int, int]], Callable[[list[float]], FloatArray]]] = [
+    tests: list[tuple[str, list[int], Callable[[list[float]], FloatArray]]] = [
         *(("p_family", members, holm) for members in families.values()),
-        ("audit_q", [key for key, row in rows.items() if row.stated], benjamini_hochberg),
+        ("audit_q", [i for i, row in enumerate(rows) if row.stated], benjamini_hochberg),
     ]
     for name, members, adjust in tests:
-        p = [np.nan if (p := rows[key].p) is None else p for key in members]
-        for key, value in zip(members, adjust(p).tolist(), strict=True):
-            number: Any = None if np.isnan(value) else value
-            rows[key] = replace(rows[key], **{name: number})
-    return tuple(
-        replace(pair, rows=tuple(rows[c, r] for r in range(len(pair.rows))))
-        for c, pair in enumerate(pairs)
-    )
+        p = [np.nan if (p := rows[i].p) is None else p for i in members]
+        for i, value in zip(members, adjust(p).tolist(), strict=True):
+            number: Any = known(value)
+            rows[i] = replace(rows[i], **{name: number})
+    # Adjusted rows go back into the comparison that they are from.
+    adjusted = iter(rows)
+    return tuple(replace(pair, rows=tuple(islice(adjusted, len(pair.rows)))) for pair in pairs)
 
 
 def study_of(sides: tuple[Side, Side]) -> str:

@@ -4,6 +4,7 @@ import json
 import math
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -375,7 +376,7 @@ def _rules(run: Run, records: Sequence[Estimate]) -> Iterator[str]:
         if allowed is not None
     ]
     questions: set[object] = set()
-    by_measure: dict[str, int] = {}
+    by_measure: Counter[str] = Counter()
     names: set[str] = set()
     for e, allowed in sorted(compared, key=lambda pair: _p(pair[0])):
         strata = {k: v for k, v in e.strata.items() if k not in _NAMED_ELSEWHERE}
@@ -383,11 +384,10 @@ def _rules(run: Run, records: Sequence[Estimate]) -> Iterator[str]:
         component = described(e.measure)
         most = MOST if component is None else component.findings
         # Groups of one place mirror each other, so that one of them stands for all.
-        full = by_measure.get(e.measure, 0) >= most or len(names) >= MOST
-        if question in questions or full:
+        if question in questions or by_measure[e.measure] >= most or len(names) >= MOST:
             continue
         questions.add(question)
-        by_measure[e.measure] = by_measure.get(e.measure, 0) + 1
+        by_measure[e.measure] += 1
         label = words_of(e.measure, strata, e.group)
         name = label if label not in names else f"{label} ({len(names) + 1})"
         names.add(name)
