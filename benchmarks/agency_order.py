@@ -14,7 +14,7 @@ import time
 from scipy import stats
 
 import portrayal
-from portrayal.reference import published as published_table
+from portrayal.reference.shipped import published as published_table
 from portrayal.report.view import View
 from portrayal.report.words import group_label, stem
 

@@ -20,7 +20,7 @@ from scipy import stats
 
 from portrayal.annotate.agency import load_classifier, mask
 from portrayal.annotate.agency.rows import agency_sentences
-from portrayal.reference import published
+from portrayal.reference.shipped import published
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]

@@ -33,7 +33,7 @@ from benchmarks.calibration_news import NEWS_MEASURES, News, rejections
 from benchmarks.calibration_worlds import Bearers, Cell, Rng
 from portrayal import planning, stats
 from portrayal.planning.design import Kind
-from portrayal.reference import RACES, baseline
+from portrayal.reference.groups import RACES, baseline
 from portrayal.stats import contrasts, divide
 from portrayal.stats.contrasts import RatioScore, TwoSides
 from portrayal.stats.naming import fair_naming, infer_fair_shares

@@ -27,13 +27,8 @@ from portrayal.measure.scope import Scope, with_q_values
 from portrayal.measure.stories.tally import NO_SLOT, Tally
 from portrayal.measure.tables import Tables, parameters
 from portrayal.records import ALL, Estimate
-from portrayal.reference import (
-    RACES,
-    baseline,
-    mena_nhpi_table,
-    name_table,
-    race_likelihoods,
-)
+from portrayal.reference.groups import RACES, baseline
+from portrayal.reference.names import mena_nhpi_table, name_table, race_likelihoods
 from portrayal.report.findings import findings, in_these_prompts
 from portrayal.report.view import View
 from portrayal.run import Run, estimates_to_table, write_parquet

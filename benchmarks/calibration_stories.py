@@ -13,10 +13,7 @@ from portrayal.measure.stories.representation import representation
 from portrayal.measure.stories.subordination import subordination
 from portrayal.measure.stories.tally import DOMINANT, NEUTRAL, SUBORDINATE, Tally
 from portrayal.records import Estimate
-from portrayal.reference import (
-    RACES,
-    baseline,
-)
+from portrayal.reference.groups import RACES, baseline
 from portrayal.types import FloatArray, IntArray
 
 NOBODY, NB, UNKNOWN = -1, 2, 3

@@ -9,13 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import special
 
-from portrayal.reference import (
-    RACES,
-    mena_nhpi_table,
-    name_bearers,
-    name_table,
-    race_likelihoods,
-)
+from portrayal.reference.groups import RACES
+from portrayal.reference.names import mena_nhpi_table, name_bearers, name_table, race_likelihoods
 from portrayal.stats import divide
 from portrayal.stats._arguments import divide_or_zero
 from portrayal.stats.contrasts import TwoSides

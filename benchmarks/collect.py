@@ -21,7 +21,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from portrayal.collect.ask import Asking, CollectReport, collect
+from portrayal.collect.ask.asking import Asking
+from portrayal.collect.ask.collection import CollectReport
+from portrayal.collect.ask.loop import collect
 from portrayal.records import Prompt
 from portrayal.run import Run
 

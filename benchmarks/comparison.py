@@ -27,7 +27,8 @@ from portrayal.measure.stories.outcomes import outcomes
 from portrayal.measure.stories.representation import representation
 from portrayal.measure.stories.subordination import subordination
 from portrayal.measure.stories.tally import tally_stories
-from portrayal.reference import RACES, baseline, mena_nhpi_table, name_table, race_likelihoods
+from portrayal.reference.groups import RACES, baseline
+from portrayal.reference.names import mena_nhpi_table, name_table, race_likelihoods
 from portrayal.run import Run, estimates_to_table, write_parquet
 from portrayal.run.estimates import influences_to_table
 from portrayal.stats import infer_shares

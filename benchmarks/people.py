@@ -20,9 +20,10 @@ from pathlib import Path
 import pyarrow as pa
 
 from portrayal.annotate.annotator import annotate_shard
-from portrayal.annotate.people import Roles, extract_people
 from portrayal.annotate.people.reader import read_stories
 from portrayal.annotate.people.reader.rows import UNSURE
+from portrayal.annotate.people.shared.model import Roles
+from portrayal.annotate.people.stories.extract import extract_people
 from portrayal.run.files import write_parquet
 from portrayal.studies.laissez_faire import prompts, sample
 

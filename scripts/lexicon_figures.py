@@ -21,8 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from portrayal.annotate.groups import group_reader, of_cell
-from portrayal.reference import Factor, load_factor
-from portrayal.reference.factors import ColumnSource
+from portrayal.reference.factors import ColumnSource, Factor, load_factor
 from portrayal.stats import infer_shares
 
 SENTENCES = Path(__file__).parent.parent / "tests" / "reference" / "lexicons"

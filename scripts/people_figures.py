@@ -3,7 +3,8 @@
 import numpy as np
 
 from portrayal.annotate.people.shared.model import UNSPECIFIED
-from portrayal.reference import RACES, mena_nhpi_table, name_table, race_likelihoods
+from portrayal.reference.groups import RACES
+from portrayal.reference.names import mena_nhpi_table, name_table, race_likelihoods
 
 DRAWS, SEED = 400, 0
 

@@ -7,8 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from portrayal.annotate.people import clean_name, gender_of_references, normalise_gender
-from portrayal.annotate.people.shared.model import UNSPECIFIED, Roles
+from portrayal.annotate.people.shared.model import (
+    UNSPECIFIED,
+    Roles,
+    clean_name,
+    gender_of_references,
+    normalise_gender,
+)
 from portrayal.annotate.people.stories.extract import WeighedStory
 from portrayal.annotate.people.stories.scene import Scene, read_story
 

@@ -18,7 +18,7 @@ from portrayal.measure.scope import Scope
 from portrayal.measure.stories.tally import Tally, tally_stories
 from portrayal.measure.tables import parameters
 from portrayal.records import Prompt
-from portrayal.reference import RACES, baseline
+from portrayal.reference.groups import RACES, baseline
 from portrayal.run import Run
 from portrayal.studies.laissez_faire import FIELDS, prompt_facts
 

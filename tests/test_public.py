@@ -212,7 +212,7 @@ def test_a_frame_goes_in_where_a_file_does(tmp_path: Path) -> None:
 
 
 def test_names_go_in_as_a_frame() -> None:
-    from portrayal.reference import name_table
+    from portrayal.reference.names import name_table
 
     names = ("Maria", "Juan", "Emily")
     rows = [{"name": n, "count": 900, "White": 0.2, "Black": 0.1, "Latine": 0.7} for n in names]

@@ -27,8 +27,9 @@ from pathlib import Path
 import numpy as np
 from examples import fold_of
 
-from portrayal.annotate.people import Roles, clean_name, extract_people, normalise_gender
 from portrayal.annotate.people.reader import read_stories
+from portrayal.annotate.people.shared.model import Roles, clean_name, normalise_gender
+from portrayal.annotate.people.stories.extract import extract_people
 from portrayal.raters.people import ScoreRate, compare, rates
 from portrayal.raters.sheets import drawn, evenly
 from portrayal.stats import sums_by

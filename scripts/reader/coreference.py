@@ -16,7 +16,7 @@ import numpy as np
 from examples import other_gender
 from pronouns import read_passages
 
-from portrayal.annotate.people import find_everyone
+from portrayal.annotate.people.any_text.everyone import find_everyone
 from portrayal.annotate.people.any_text.pronouns import Mark
 from portrayal.annotate.people.reader.network import PRONOUNS
 

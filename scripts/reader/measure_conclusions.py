@@ -26,10 +26,10 @@ from people_stories import read, story_of
 from train_people import left_out
 
 from portrayal.annotate.language import why_unread
-from portrayal.annotate.people import extract_people
 from portrayal.annotate.people.reader.network import CARD
 from portrayal.annotate.people.reader.rows import READER, UNSURE, WEIGHTS
 from portrayal.annotate.people.shared.model import Roles
+from portrayal.annotate.people.stories.extract import extract_people
 from portrayal.annotate.people.stories.rows import PEOPLE
 from portrayal.measure.stories.conclusions import (
     LADEN,

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.annotate.people import find_everyone
+from portrayal.annotate.people.any_text.everyone import find_everyone
 from portrayal.annotate.people.any_text.pronouns import Refer
 from portrayal.annotate.people.reader.referents import referring_of
 from portrayal.annotate.people.shared.words import PRONOUNS
@@ -23,7 +23,7 @@ from portrayal.collect.fields import find_columns
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError
 from portrayal.raters.people import ScoreRate
-from portrayal.reference import FEMININE, MASCULINE
+from portrayal.reference.groups import FEMININE, MASCULINE
 from portrayal.stats import cluster_weights, divide
 from portrayal.types import FloatArray, Tabular
 from portrayal.validate import check_count, check_level, check_seed

@@ -18,9 +18,11 @@ import numpy as np
 from examples import MARK, Example, blocks, first_name, fold_of, marked
 
 from portrayal.annotate.language import why_unread
-from portrayal.annotate.people import UNSPECIFIED, Character, extract_people, find_everyone
+from portrayal.annotate.people.any_text.everyone import find_everyone
 from portrayal.annotate.people.reader import read_stories
 from portrayal.annotate.people.reader.rows import WEIGHTS
+from portrayal.annotate.people.shared.model import UNSPECIFIED, Character
+from portrayal.annotate.people.stories.extract import extract_people
 
 DRAWS, SEED = 2000, 0
 COLUMNS = {

@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 from scipy import stats
 
-from portrayal.reference import RACES, mena_nhpi_table, name_table, race_likelihoods
+from portrayal.reference.groups import RACES
+from portrayal.reference.names import mena_nhpi_table, name_table, race_likelihoods
 from portrayal.run import read_prompts
 
 LATINE, BLACK, WOMEN = {"race": "Latine"}, {"race": "Black"}, {"gender": "F"}

@@ -11,7 +11,8 @@ import math
 import pytest
 
 import naive
-from portrayal.reference import baseline, mena_nhpi_table, name_table, race_likelihoods
+from portrayal.reference.groups import baseline
+from portrayal.reference.names import mena_nhpi_table, name_table, race_likelihoods
 
 FILE = "laissez_faire/gold_stories_dev.jsonl"
 FORMAL = {"dr", "doctor", "mr", "mrs", "ms", "miss", "prof", "professor", "captain", "officer"}

@@ -1,7 +1,7 @@
 """The published figures of Fang et al. (2024), recomputed from their printed figures."""
 
 from command import invoke
-from portrayal.reference import published
+from portrayal.reference.shipped import published
 
 STUDY = "news"
 

@@ -13,8 +13,7 @@ from command import invoke
 from portrayal import registry
 from portrayal.errors import DataError, OptionError
 from portrayal.pipeline.replicate import PublishedFigure, beside_published, replicate
-from portrayal.reference import published
-from portrayal.reference.shipped import published_tables
+from portrayal.reference.shipped import published, published_tables
 
 QUICK = {"report": False, "draws": 100, "permutations": 20}
 SPELLED = {"Claude2.0": "Claude2", "Llama2(7B)": "Llama2-7B", "ChatGPT3.5": "ChatGPT3_5"}

@@ -3,7 +3,7 @@
 from collections import Counter
 
 from annotate.factor_sentences import score as scorer
-from portrayal.reference import load_factor
+from portrayal.reference.factors import load_factor
 
 DEV, SEALED = scorer.cases("dev"), scorer.cases("sealed")
 

@@ -12,8 +12,8 @@ import pytest
 
 from command import invoke
 from portrayal.records import Estimate
-from portrayal.reference import name_table
 from portrayal.reference.factors import load_factor
+from portrayal.reference.names import name_table
 from portrayal.run import Run
 
 ISRAEL = Path(__file__).parents[2] / "examples" / "israel"

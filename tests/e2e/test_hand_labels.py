@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from e2e.conftest import PAGED, QUICK, Portrayal
-from portrayal.annotate.people import Roles, extract_people
+from portrayal.annotate.people.shared.model import Roles
+from portrayal.annotate.people.stories.extract import extract_people
 from portrayal.run import Run, read_rows
 
 

@@ -20,7 +20,8 @@ import pytest
 import portrayal
 from guards.tree import ROOT
 from portrayal import registry
-from portrayal.annotate.people import Roles, extract_people
+from portrayal.annotate.people.shared.model import Roles
+from portrayal.annotate.people.stories.extract import extract_people
 from portrayal.raters.labels import SLOTS, Label, Labels, write_labels
 from portrayal.records import Estimate
 from portrayal.run import Run, read_rows

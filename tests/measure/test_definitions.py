@@ -7,7 +7,7 @@ import pytest
 import naive
 from portrayal import registry
 from portrayal.records import BASIS, WEIGHTED
-from portrayal.reference import baseline
+from portrayal.reference.groups import baseline
 from support import OFFERED, STORY_MEASURES, beside_tally, scope
 
 P_STAR = baseline("census-2022")

@@ -6,7 +6,7 @@ import pytest
 
 from portrayal import registry
 from portrayal.measure.stories.subordination import subordination
-from portrayal.reference import baseline
+from portrayal.reference.groups import baseline
 from portrayal.run.estimates import flatten_estimates
 from support import STORY_MEASURES, beside_tally, make_run, scope, story, tally
 

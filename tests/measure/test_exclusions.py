@@ -7,7 +7,7 @@ from portrayal.measure.stories.casting import scenario_likelihood
 from portrayal.measure.stories.representation import pair_representation, representation
 from portrayal.measure.stories.subordination import subordination
 from portrayal.records import BASIS
-from portrayal.reference import baseline
+from portrayal.reference.groups import baseline
 from support import make_run, scope, story, tally
 
 P_STAR = baseline("census-2022")

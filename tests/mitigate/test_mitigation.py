@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from mitigate.conftest import crowd
-from portrayal.collect.ask import Answer, Retry, TryAgainError
 from portrayal.collect.ask.asking import Asking
+from portrayal.collect.ask.limits import Retry
+from portrayal.collect.ask.provider import Answer, TryAgainError
 from portrayal.errors import DataError
 from portrayal.mitigate import mitigate_agency
 

@@ -2,7 +2,8 @@ import json
 
 import pytest
 
-from portrayal.annotate.people import Character, extract_people
+from portrayal.annotate.people.shared.model import Character
+from portrayal.annotate.people.stories.extract import extract_people
 from portrayal.errors import DataError
 from portrayal.raters.people import STATISTICS, compare, label, read_gold, score_people
 

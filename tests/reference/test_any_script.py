@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from portrayal.errors import DataError, OptionError
-from portrayal.reference import name_table
 from portrayal.reference.formats import header_key
 from portrayal.reference.matching import name_key, plain_form
+from portrayal.reference.names import name_table
 
 Write = Callable[[str, str], Path]
 NAMES = st.text(st.characters(categories=("L", "M"), max_codepoint=0x1FFF), max_size=12)

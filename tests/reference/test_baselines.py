@@ -1,7 +1,7 @@
 import pytest
 
 from portrayal.errors import UnknownNameError
-from portrayal.reference import GENDERS, PAIRS, RACES, baseline, baselines
+from portrayal.reference.groups import GENDERS, PAIRS, RACES, baseline, baselines
 
 
 def test_the_default_is_that_of_the_paper() -> None:

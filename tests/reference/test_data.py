@@ -7,17 +7,9 @@ import pytest
 
 import portrayal.reference as reference
 from portrayal.errors import UnknownNameError
-from portrayal.reference import (
-    GENDERS,
-    RACES,
-    countries,
-    gender_words,
-    mena_nhpi_table,
-    name_table,
-    published,
-    published_tables,
-)
-from portrayal.reference.shipped import data_file
+from portrayal.reference.groups import GENDERS, RACES, countries, gender_words
+from portrayal.reference.names import mena_nhpi_table, name_table
+from portrayal.reference.shipped import data_file, published, published_tables
 
 DATA = Path(str(data_file("README.md"))).parent
 FILES = sorted(p.relative_to(DATA).as_posix() for p in DATA.rglob("*") if p.is_file())

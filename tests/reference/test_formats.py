@@ -11,8 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from portrayal.errors import DataError, OptionError
-from portrayal.reference import load_factor, mena_nhpi_table, name_table
+from portrayal.reference.factors import load_factor
 from portrayal.reference.formats import OTHER, race_group, share_columns
+from portrayal.reference.names import mena_nhpi_table, name_table
 
 Write = Callable[[str, str], Path]
 

@@ -7,11 +7,12 @@ import pytest
 import portrayal
 import portrayal.registry as registry
 from command import invoke
-from portrayal.annotate.people import extract_people, find_everyone
+from portrayal.annotate.people.any_text.everyone import find_everyone
 from portrayal.annotate.people.names.candidates import PLACES
 from portrayal.annotate.people.shared.model import Roles, clean_name
 from portrayal.annotate.people.shared.scan import local_words
 from portrayal.annotate.people.shared.words import FORMAL_TITLES
+from portrayal.annotate.people.stories.extract import extract_people
 from portrayal.errors import DataError, UnknownNameError
 from portrayal.reference.locales import load_locale, locales
 from portrayal.studies.stories import naming

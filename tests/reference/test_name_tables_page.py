@@ -6,7 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from portrayal.reference import RACES, mena_nhpi_table, name_table, name_tables, published
+from portrayal.reference.groups import RACES
+from portrayal.reference.names import mena_nhpi_table, name_table, name_tables
+from portrayal.reference.shipped import published
 
 PAGE = (Path(__file__).parents[2] / "docs" / "name-tables.md").read_text(encoding="utf-8")
 ROWS = [

@@ -8,7 +8,7 @@ import portrayal.registry as registry
 from portrayal.collect.ask.asking import prompts_of
 from portrayal.errors import DataError, OptionError
 from portrayal.records import Prompt
-from portrayal.reference import names_of
+from portrayal.reference.names import names_of
 
 CASES = 'source,note,ward\nn1,"fell, {name} at home",A\nn2,felt dizzy,B\n'
 GROUPS = """

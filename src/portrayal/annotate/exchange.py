@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from portrayal.annotate.word_match import any_of
-from portrayal.reference import factors, load_factor
-from portrayal.reference.factors import ColumnSource, WordSource, spelling_key
+from portrayal.reference.factors import ColumnSource, WordSource, factors, load_factor, spelling_key
 from portrayal.reference.groups import FEMININE, MASCULINE
 from portrayal.reference.locales import Locale, load_locale
 

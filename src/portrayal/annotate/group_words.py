@@ -19,9 +19,10 @@ from portrayal.annotate.sentences import sentences
 from portrayal.annotate.word_match import Entry, Token, WordTable, tokens, variants
 from portrayal.collect.tables import read_table
 from portrayal.errors import DataError, OptionError
-from portrayal.reference import RACES, mena_nhpi_table, name_table, race_likelihoods
 from portrayal.reference.datafile import file_states
+from portrayal.reference.groups import RACES
 from portrayal.reference.lexicons import GroupLexicon, lexicon
+from portrayal.reference.names import mena_nhpi_table, name_table, race_likelihoods
 
 # "The Johnson" and "However Smith" name nobody by the first word
 _NEVER_FIRST = FUNCTION_WORDS | SENTENCE_STARTERS

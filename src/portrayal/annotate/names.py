@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 
 from portrayal.annotate.agency.masking import is_ambiguous_name, name_spans
-from portrayal.annotate.people import find_everyone
+from portrayal.annotate.people.any_text.everyone import find_everyone
 from portrayal.annotate.people.shared.words import FUNCTION_WORDS, NEVER_NAMES
 from portrayal.annotate.word_match import TOKEN, fold
 from portrayal.reference.locales import Locale, load_locale

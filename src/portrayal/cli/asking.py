@@ -18,8 +18,9 @@ from portrayal.errors import OptionError
 from portrayal.shown import one_line, visible
 
 if TYPE_CHECKING:
-    from portrayal.collect.ask import AskCallback, CollectReport, CostEstimate
     from portrayal.collect.ask.asking import Asking
+    from portrayal.collect.ask.budget import CostEstimate
+    from portrayal.collect.ask.collection import AskCallback, CollectReport
 
 ASKING = options_of(AskingConfig)
 LIMITS = ("base_url", "parameters", "concurrency", "rpm", "tpm", "timeout", "budget", "price")

@@ -55,8 +55,9 @@ def collect_of(study: str, file: str = "") -> tuple[Callable[..., None], str]:
         write_batch
             Ask nothing: write the requests to this file, for the batch tool of OpenAI.
         """
-        from portrayal.collect.ask import ask_model, batchfile
+        from portrayal.collect.ask import batchfile
         from portrayal.collect.ask.asking import prompts_of
+        from portrayal.collect.ask.loop import ask_model
         from portrayal.run import Run
 
         json, own = format == "json", {"prompts": Path(file)} if file else {}

@@ -166,8 +166,7 @@ def people(
         reader where portrayal[reader] is installed.
     """
     from portrayal.annotate.language import why_unread
-    from portrayal.annotate.people import find_everyone, main_person
-    from portrayal.annotate.people.any_text.everyone import person_facts
+    from portrayal.annotate.people.any_text.everyone import find_everyone, main_person, person_facts
     from portrayal.annotate.people.reader.referents import referring_of
     from portrayal.annotate.sentences import sentences
     from portrayal.collect.corpus import read_plain

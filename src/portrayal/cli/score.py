@@ -65,9 +65,9 @@ def people(
     name_table
         Table of the races of names.
     """
-    from portrayal.annotate.people import extract_people
     from portrayal.annotate.people.labeler.stage import labelling_of
     from portrayal.annotate.people.reader.rows import UNSURE
+    from portrayal.annotate.people.stories.extract import extract_people
     from portrayal.measure.stories.conclusions import conclusions
     from portrayal.raters.people import (
         compare,
@@ -194,7 +194,7 @@ def agency(
         score_agency,
         score_rows,
     )
-    from portrayal.reference import published
+    from portrayal.reference.shipped import published
 
     json = format == "json"
     kinds = (True, False) if masked is None else (masked,)

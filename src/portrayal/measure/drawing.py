@@ -16,7 +16,7 @@ import numpy as np
 from portrayal.annotate.group_labels import said_of
 from portrayal.annotate.group_words import GROUP_WORDS
 from portrayal.annotate.groups import text_sources
-from portrayal.annotate.people import Roles
+from portrayal.annotate.people.shared.model import Roles
 from portrayal.annotate.scores import AGENCY, SENTIMENT, TEXT_SCORES, TOXICITY, scores_of
 from portrayal.collect.corpus import people_parts
 from portrayal.errors import OptionError
@@ -34,8 +34,8 @@ from portrayal.raters.sheets import (
     evenly,
     short_places,
 )
-from portrayal.reference import GENDERS
 from portrayal.reference.factors import ColumnSource, load_factor
+from portrayal.reference.groups import GENDERS
 from portrayal.run.directory import Run, read_chosen, read_prompts, read_rows, read_shards
 from portrayal.stats.tails import normal_isf
 from portrayal.types import FloatArray, IntArray

@@ -21,15 +21,14 @@ from typing import Any
 from portrayal.annotate.agency import AgencyClassifier, load_classifier, mask
 from portrayal.annotate.agency.rows import agency_sentences, classifying_of
 from portrayal.annotate.llm import ModelReader, read_replies, templates
-from portrayal.annotate.people import GENDER_WORDS
-from portrayal.annotate.people.shared.words import word_set
+from portrayal.annotate.people.shared.words import GENDER_WORDS, word_set
 from portrayal.collect.ask.asking import Asking
 from portrayal.collect.ask.replies import Ask, objects_in, prompt_of
 from portrayal.collect.fields import find_columns
 from portrayal.collect.sources import open_source
 from portrayal.collect.tables import missing
 from portrayal.errors import DataError
-from portrayal.reference import FEMININE, MASCULINE
+from portrayal.reference.groups import FEMININE, MASCULINE
 from portrayal.run import Run, read_rows
 from portrayal.run.files import write_atomically
 from portrayal.types import Say, Tabular

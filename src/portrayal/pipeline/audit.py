@@ -18,7 +18,7 @@ from portrayal.annotate.group_labels import group_labelling, group_labels_senten
 from portrayal.annotate.llm import ModelReader
 from portrayal.annotate.people.labeler.stage import labelling_of, labelling_of_run
 from portrayal.collect import import_texts
-from portrayal.collect.ask import ask_model
+from portrayal.collect.ask.loop import ask_model
 from portrayal.collect.corpus import asked_source, is_asked
 from portrayal.collect.fields import parse_columns
 from portrayal.collect.sources import TextSource, open_source

@@ -34,7 +34,7 @@ from portrayal.collect.sources import open_source
 from portrayal.errors import DataError, OptionError
 from portrayal.pipeline.audit import audit
 from portrayal.records import Estimate
-from portrayal.reference import published
+from portrayal.reference.shipped import published
 from portrayal.run import Run, flatten_estimates
 from portrayal.run.directory import MARKS
 from portrayal.run.files import check_folder, replacing

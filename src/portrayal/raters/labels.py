@@ -17,7 +17,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from portrayal.annotate.people import UNSPECIFIED, normalise_gender
+from portrayal.annotate.people.shared.model import UNSPECIFIED, normalise_gender
 from portrayal.collect.sources import open_source
 from portrayal.collect.tables import read_table, write_table
 from portrayal.errors import DataError

@@ -19,24 +19,24 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from portrayal.annotate.people import (
-    GENDERS,
+from portrayal.annotate.people.labeler.stage import Labelling, LabelResult
+from portrayal.annotate.people.reader import read_stories
+from portrayal.annotate.people.shared.model import (
     UNSPECIFIED,
     UNSURE,
     Character,
     Roles,
     clean_name,
-    extract_people,
     labelled_person,
 )
-from portrayal.annotate.people.labeler.stage import Labelling, LabelResult
-from portrayal.annotate.people.reader import read_stories
+from portrayal.annotate.people.stories.extract import extract_people
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError, OptionError
 from portrayal.raters.labels import SLOTS, HandTable, read_hand_labels
 from portrayal.records import finite
-from portrayal.reference import RACES, mena_nhpi_table, race_likelihoods
-from portrayal.reference import name_table as table_of
+from portrayal.reference.groups import GENDERS, RACES
+from portrayal.reference.names import mena_nhpi_table, race_likelihoods
+from portrayal.reference.names import name_table as table_of
 from portrayal.run import Run, read_rows
 from portrayal.stats import infer_shares, sums_by
 from portrayal.types import BoolArray, FloatArray, IntArray, Tabular

@@ -17,11 +17,10 @@ from portrayal.collect.logs import Row
 from portrayal.collect.sources import TextSource
 from portrayal.collect.tables import has_decimal_commas, label, missing, number_of
 from portrayal.errors import DataError
-from portrayal.reference import factors, load_factor, name_table
-from portrayal.reference.factors import ColumnSource, spelling_key
+from portrayal.reference.factors import ColumnSource, factors, load_factor, spelling_key
 from portrayal.reference.groups import FEMININE, MASCULINE
 from portrayal.reference.matching import name_key
-from portrayal.reference.names import gender_shares
+from portrayal.reference.names import gender_shares, name_table
 
 ROWS_READ, BLOCK = 20_000, 100
 """Rows that are looked at one by one; of those after them only blocks, ever fewer."""

@@ -12,7 +12,7 @@ from portrayal.recognise.columns import InputTable
 from portrayal.recognise.lines import lines_of
 from portrayal.recognise.roles import roles_of
 from portrayal.recognise.wide import ROW, sides_of, unfold
-from portrayal.reference import load_factor
+from portrayal.reference.factors import load_factor
 
 MOST_SPLIT = 6
 """Values of a column up to which people are compared by it without being asked to."""

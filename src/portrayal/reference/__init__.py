@@ -6,53 +6,7 @@ Every one carries its source and licence, listed in `data/README.md`. Race share
 populations of name bearers, never a person.
 """
 
-from portrayal.reference.factors import Factor, factors, load_factor
-from portrayal.reference.groups import (
-    FEMININE,
-    GENDERS,
-    MASCULINE,
-    NON_BINARY,
-    PAIRS,
-    RACES,
-    Baseline,
-    baseline,
-    baselines,
-    countries,
-    gender_words,
-)
-from portrayal.reference.names import (
-    NameTable,
-    mena_nhpi_table,
-    name_bearers,
-    name_table,
-    name_tables,
-    names_of,
-    race_likelihoods,
-)
-from portrayal.reference.shipped import published, published_tables
+from portrayal.reference.factors import load_factor
+from portrayal.reference.names import mena_nhpi_table, name_table, race_likelihoods
 
-__all__ = [
-    "FEMININE",
-    "GENDERS",
-    "MASCULINE",
-    "NON_BINARY",
-    "PAIRS",
-    "RACES",
-    "Baseline",
-    "Factor",
-    "NameTable",
-    "baseline",
-    "baselines",
-    "countries",
-    "factors",
-    "gender_words",
-    "load_factor",
-    "mena_nhpi_table",
-    "name_bearers",
-    "name_table",
-    "name_tables",
-    "names_of",
-    "published",
-    "published_tables",
-    "race_likelihoods",
-]
+__all__ = ["load_factor", "mena_nhpi_table", "name_table", "race_likelihoods"]

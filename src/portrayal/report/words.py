@@ -11,7 +11,7 @@ from typing import Any
 import portrayal.reference.labels as shown
 import portrayal.report.formats as fmt
 from portrayal.records import BASIS, CORRECTED, Estimate
-from portrayal.reference import load_factor
+from portrayal.reference.factors import load_factor
 from portrayal.reference.labels import PALETTE
 from portrayal.registry import described, form_of
 

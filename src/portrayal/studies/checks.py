@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import portrayal.registry as registry
-from portrayal.reference import baseline, published
+from portrayal.reference.groups import baseline
+from portrayal.reference.shipped import published
 from portrayal.stats import altman_bland_p, cohens_d, wilson, z_from_interval
 from portrayal.stats.tails import t_isf, t_sf
 from portrayal.types import FloatArray

@@ -9,7 +9,8 @@ import pytest
 import portrayal
 from command import invoke
 from portrayal.annotate.agency.rows import classifying_of
-from portrayal.collect.ask import Answer, RejectedError, Retry, StopError, TryAgainError, Usage
+from portrayal.collect.ask.limits import Retry
+from portrayal.collect.ask.provider import Answer, RejectedError, StopError, TryAgainError, Usage
 from portrayal.errors import OptionError, PortrayalError
 
 QUICK = Retry(attempts=2, first_wait=0.0, longest_wait=0.0)

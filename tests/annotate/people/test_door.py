@@ -1,7 +1,7 @@
 import inspect
 
 import portrayal.annotate.people as people
-from portrayal.annotate.people import Roles
+from portrayal.annotate.people.shared.model import Roles
 from portrayal.annotate.people.stories.scene import role_words
 
 

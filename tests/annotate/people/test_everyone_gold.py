@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from portrayal.annotate.people import find_everyone, main_person
+from portrayal.annotate.people.any_text.everyone import find_everyone, main_person
 
 GENDERS = {"female": "F", "male": "M"}
 

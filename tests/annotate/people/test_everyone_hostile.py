@@ -5,7 +5,7 @@ from itertools import islice, product
 import pytest
 
 from annotate.people.conftest import lines_run
-from portrayal.annotate.people import find_everyone
+from portrayal.annotate.people.any_text.everyone import find_everyone
 from support import matrix
 
 LETTERS = "abcdefghijklmnopqrst"

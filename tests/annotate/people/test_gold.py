@@ -2,7 +2,8 @@ import json
 
 import pytest
 
-from portrayal.annotate.people import Roles, extract_people
+from portrayal.annotate.people.shared.model import Roles
+from portrayal.annotate.people.stories.extract import extract_people
 from portrayal.raters.people import score_people
 
 

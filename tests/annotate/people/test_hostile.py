@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from portrayal.annotate.people import GENDERS, UNSPECIFIED, UNSURE, Roles, extract_people
+from portrayal.annotate.people.shared.model import UNSPECIFIED, UNSURE, Roles
+from portrayal.annotate.people.stories.extract import extract_people
+from portrayal.reference.groups import GENDERS
 
 ROLES = [
     Roles("baker who kneads", "apprentice"),

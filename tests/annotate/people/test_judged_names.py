@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from portrayal.annotate.people import find_everyone
+from portrayal.annotate.people.any_text.everyone import find_everyone
 from portrayal.reference.locales import load_locale
 
 FILE = Path(__file__).with_name("judged_rows.csv")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from portrayal.annotate.people import find_everyone
+from portrayal.annotate.people.any_text.everyone import find_everyone
 
 GIVEN = json.loads(Path(__file__).with_name("origins.json").read_text(encoding="utf-8"))
 NOBODY = "of nobody (places, teams, companies)"

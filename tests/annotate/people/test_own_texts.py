@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from portrayal.annotate.people import find_everyone, main_person
+from portrayal.annotate.people.any_text.everyone import find_everyone, main_person
 
 LINES = Path(__file__).with_name("own_texts.jsonl").read_text(encoding="utf-8").splitlines()
 TEXTS = [json.loads(line) for line in LINES]

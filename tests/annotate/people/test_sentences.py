@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from portrayal.annotate.people import find_everyone
+from portrayal.annotate.people.any_text.everyone import find_everyone
 
 SCORE = Path(__file__).parent / "sentences" / "score.py"
 

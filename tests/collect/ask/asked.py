@@ -2,7 +2,10 @@
 
 from typing import Any
 
-from portrayal.collect.ask import Asking, CollectReport, Provider, collect
+from portrayal.collect.ask.asking import Asking
+from portrayal.collect.ask.collection import CollectReport
+from portrayal.collect.ask.loop import collect
+from portrayal.collect.ask.provider import Provider
 from portrayal.run import Run
 
 

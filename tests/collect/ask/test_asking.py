@@ -11,8 +11,11 @@ from portrayal.cli import asking as cli_asking
 from portrayal.cli import printing as show
 from portrayal.cli.asking import asking_options
 from portrayal.cli.options import given, prompt_options, record, split_prompt_options
-from portrayal.collect.ask import Asking, CollectReport, CostEstimate, Retry, Usage
-from portrayal.collect.ask.asking import prompts_of
+from portrayal.collect.ask.asking import Asking, prompts_of
+from portrayal.collect.ask.budget import CostEstimate
+from portrayal.collect.ask.collection import CollectReport
+from portrayal.collect.ask.limits import Retry
+from portrayal.collect.ask.provider import Usage
 from portrayal.config import AuditOptions, llm_settings, options_of
 from portrayal.errors import DataError, OptionError, UnknownNameError
 

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from portrayal.collect import import_texts
-from portrayal.collect.ask import Asking
-from portrayal.collect.ask.asking import prompts_of
+from portrayal.collect.ask.asking import Asking, prompts_of
 from portrayal.collect.ask.batchfile import write_batch
 from portrayal.errors import DataError, OptionError
 from portrayal.records import SYSTEM, Prompt

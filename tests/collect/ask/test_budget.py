@@ -3,9 +3,9 @@
 import pytest
 
 from collect.ask.asked import collect_texts
-from portrayal.collect.ask import Usage, provider_of
 from portrayal.collect.ask.budget import Budget, Price, estimate_cost, price_of
 from portrayal.collect.ask.collection import RequestPlan
+from portrayal.collect.ask.provider import Usage, provider_of
 from portrayal.errors import OptionError
 
 

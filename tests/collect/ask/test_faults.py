@@ -7,7 +7,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from collect.ask.asked import collect_texts
-from portrayal.collect.ask import Retry, provider_of
+from portrayal.collect.ask.limits import Retry
+from portrayal.collect.ask.provider import provider_of
 
 QUICK = Retry(first_wait=0.01, malformed=4)
 

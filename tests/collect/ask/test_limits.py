@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from collect.ask.asked import collect_texts
-from portrayal.collect.ask import Retry, provider_of
-from portrayal.collect.ask.limits import Bucket, Throttle
+from portrayal.collect.ask.limits import Bucket, Retry, Throttle
+from portrayal.collect.ask.provider import provider_of
 from portrayal.errors import OptionError
 
 

@@ -6,17 +6,17 @@ import tracemalloc
 import pytest
 
 from collect.ask.asked import collect_texts
-from portrayal.collect.ask import (
-    Asking,
+from portrayal.collect.ask.asking import Asking
+from portrayal.collect.ask.budget import MOST_TOKENS
+from portrayal.collect.ask.limits import Retry
+from portrayal.collect.ask.loop import ask_model
+from portrayal.collect.ask.provider import (
     RejectedError,
-    Retry,
     StopError,
     TryAgainError,
     Usage,
-    ask_model,
     provider_of,
 )
-from portrayal.collect.ask.budget import MOST_TOKENS
 from portrayal.collect.ask.remote import usage_in, wrong_with
 from servers.openai_server import MALFORMED
 

@@ -3,9 +3,9 @@
 import pytest
 
 from collect.ask.asked import collect_texts
-from portrayal.collect.ask import Retry, Usage, provider_of
 from portrayal.collect.ask.budget import charged
-from portrayal.collect.ask.provider import Answer, RejectedError, TryAgainError
+from portrayal.collect.ask.limits import Retry
+from portrayal.collect.ask.provider import Answer, RejectedError, TryAgainError, Usage, provider_of
 
 QUICK = Retry(first_wait=0.001)
 BAD = {

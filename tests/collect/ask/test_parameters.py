@@ -5,8 +5,10 @@ import json
 import pytest
 
 from collect.ask.test_providers import KEYS, V1, ask, make, render
-from portrayal.collect.ask import Asking, Usage, collect, provider_of
+from portrayal.collect.ask.asking import Asking
 from portrayal.collect.ask.budget import Price
+from portrayal.collect.ask.loop import collect
+from portrayal.collect.ask.provider import Usage, provider_of
 from portrayal.errors import OptionError, RunError
 from portrayal.records import Prompt
 

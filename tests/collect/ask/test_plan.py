@@ -10,9 +10,9 @@ import pytest
 
 from collect.ask.asked import collect_texts
 from portrayal.collect import ask
-from portrayal.collect.ask import Answer, Retry, TryAgainError, provider_of
 from portrayal.collect.ask.collection import RequestPlan
-from portrayal.collect.ask.provider import scrub
+from portrayal.collect.ask.limits import Retry
+from portrayal.collect.ask.provider import Answer, TryAgainError, provider_of, scrub
 from portrayal.collect.outcomes import outcome_of
 from portrayal.errors import OptionError
 from portrayal.records import Prompt
@@ -124,7 +124,8 @@ def test_a_third_party_provider_is_one_callable_and_one_line(tmp_path):
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: echo-models\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text("[portrayal.providers]\necho = echo_models:Echo\n")
     code = (
-        "import asyncio; from portrayal.collect.ask import Provider, provider_of, services\n"
+        "import asyncio\n"
+        "from portrayal.collect.ask.provider import Provider, provider_of, services\n"
         "made = provider_of('echo:loud', parameters={'volume': 11})\n"
         "assert isinstance(made, Provider) and 'echo' in services() and 'openai' in services()\n"
         "print(made.name, made.parameters, asyncio.run(made.ask('hello')).text)"

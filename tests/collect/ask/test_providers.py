@@ -7,7 +7,7 @@ import warnings
 
 import pytest
 
-from portrayal.collect.ask import StopError, TryAgainError, Usage, provider_of, services
+from portrayal.collect.ask.provider import StopError, TryAgainError, Usage, provider_of, services
 from portrayal.errors import MissingExtraError, OptionError, UnknownNameError
 
 KEYS = {
@@ -190,7 +190,7 @@ def test_a_missing_client_names_its_extra(service, monkeypatch):
 
 def test_importing_the_door_loads_no_client():
     code = (
-        "import sys, portrayal.collect.ask as a; a.services();"
+        "import sys, portrayal.collect.ask.provider as a; a.services();"
         "print([m for m in sys.modules if m.split('.')[0] in"
         " ('pydantic_ai', 'openai', 'genai_prices', 'httpx', 'pydantic')])"
     )

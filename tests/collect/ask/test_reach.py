@@ -10,9 +10,9 @@ from types import MappingProxyType
 import pytest
 
 from collect.ask.asked import collect_texts
-from portrayal.collect.ask import Retry, StopError, provider_of, remote
-from portrayal.collect.ask.limits import Breaker
-from portrayal.collect.ask.provider import Answer, TryAgainError
+from portrayal.collect.ask import remote
+from portrayal.collect.ask.limits import Breaker, Retry
+from portrayal.collect.ask.provider import Answer, StopError, TryAgainError, provider_of
 from portrayal.errors import OptionError
 
 SOON = Retry(first_wait=0.01, longest_wait=0.05, outage=0.05)

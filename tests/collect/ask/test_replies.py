@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from portrayal.collect.ask import Answer
 from portrayal.collect.ask.asking import Asking
+from portrayal.collect.ask.provider import Answer
 from portrayal.collect.ask.replies import (
     Replies,
     ask_replies,

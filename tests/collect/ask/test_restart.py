@@ -12,9 +12,8 @@ import pytest
 
 from collect.ask.asked import collect_texts
 from portrayal.collect.ask import journal as fold
-from portrayal.collect.ask import provider_of
 from portrayal.collect.ask.collection import Collection
-from portrayal.collect.ask.provider import Answer
+from portrayal.collect.ask.provider import Answer, provider_of
 from portrayal.errors import OptionError, RunError
 from portrayal.records import Prompt
 from portrayal.run import Run
@@ -22,7 +21,8 @@ from portrayal.run import Run
 SCRIPT = """
 import sys
 from pathlib import Path
-from portrayal.collect.ask import Asking, collect
+from portrayal.collect.ask.asking import Asking
+from portrayal.collect.ask.loop import collect
 from portrayal.records import Prompt
 from portrayal.run import Run
 

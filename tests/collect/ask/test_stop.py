@@ -8,8 +8,8 @@ from types import MappingProxyType
 import pytest
 
 from collect.ask.asked import collect_texts
-from portrayal.collect.ask import Retry, StopError, provider_of
-from portrayal.collect.ask.provider import Answer, TryAgainError
+from portrayal.collect.ask.limits import Retry
+from portrayal.collect.ask.provider import Answer, StopError, TryAgainError, provider_of
 
 QUICK = Retry(first_wait=0.01)
 

@@ -7,7 +7,7 @@ import pytest
 import portrayal
 import portrayal.registry as registry
 from portrayal.records import Estimate
-from portrayal.reference import factors, load_factor
+from portrayal.reference.factors import factors, load_factor
 from portrayal.run import Run
 from portrayal.studies.own import write_start
 

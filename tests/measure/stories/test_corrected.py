@@ -13,7 +13,7 @@ from portrayal.measure.stories.representation import representation as measured_
 from portrayal.measure.stories.subordination import subordination as measured_subordination
 from portrayal.measure.stories.tally import DOMINANT, NEUTRAL, NO_SLOT, SUBORDINATE, Tally
 from portrayal.records import ALL
-from portrayal.reference import baseline
+from portrayal.reference.groups import baseline
 
 BASE = baseline("census-2022")
 F, M, NB, UNSPECIFIED = range(4)

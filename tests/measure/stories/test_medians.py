@@ -7,7 +7,8 @@ import pytest
 
 from portrayal import registry
 from portrayal.measure.stories.medians import median_representation, median_subordination
-from portrayal.reference import baseline, mena_nhpi_table, name_table, race_likelihoods
+from portrayal.reference.groups import baseline
+from portrayal.reference.names import mena_nhpi_table, name_table, race_likelihoods
 from support import make_run, scope, story, tally
 
 NAMES = ("Emily", "Sam", "Jamal", "Maria", "Ahmed", "Dakota")

@@ -9,7 +9,8 @@ import numpy as np
 from portrayal.collect.corpus import SLOTS, people_parts
 from portrayal.errors import DataError
 from portrayal.measure.cues.search import role_of
-from portrayal.reference import RACES, mena_nhpi_table, name_table, race_likelihoods
+from portrayal.reference.groups import RACES
+from portrayal.reference.names import mena_nhpi_table, name_table, race_likelihoods
 from portrayal.run import Run, read_chosen
 
 THRESHOLD = 0.6

@@ -27,7 +27,7 @@ from portrayal.records import (
     Null,
     Status,
 )
-from portrayal.reference import load_factor
+from portrayal.reference.factors import load_factor
 from portrayal.reference.labels import group_label, group_shown, subject_of
 from portrayal.registry import Component
 from portrayal.run.directory import Run, distinct_rows

@@ -26,7 +26,6 @@ from portrayal.measure.corrected import labelled_texts, picked
 from portrayal.measure.places import places
 from portrayal.raters.labels import HandTable
 from portrayal.records import ALL
-from portrayal.reference import name_table
 from portrayal.reference.factors import (
     ColumnSource,
     Factor,
@@ -38,6 +37,7 @@ from portrayal.reference.factors import (
     spelling_key,
 )
 from portrayal.reference.matching import name_key
+from portrayal.reference.names import name_table
 from portrayal.run.directory import Run, distinct_rows, read_chosen, read_prompts
 from portrayal.run.files import Stage
 from portrayal.types import BoolArray, FloatArray, IntArray

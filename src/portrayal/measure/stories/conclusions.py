@@ -49,16 +49,9 @@ from portrayal.records import (
     Estimate,
     Status,
 )
-from portrayal.reference import (
-    GENDERS,
-    PAIRS,
-    RACES,
-    NameTable,
-    mena_nhpi_table,
-    name_table,
-    race_likelihoods,
-)
+from portrayal.reference.groups import GENDERS, PAIRS, RACES
 from portrayal.reference.locales import HOME
+from portrayal.reference.names import NameTable, mena_nhpi_table, name_table, race_likelihoods
 from portrayal.stats import divide, sums_by
 from portrayal.stats.clustered import infer_influences
 from portrayal.stats.tails import t_isf

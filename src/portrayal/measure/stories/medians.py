@@ -23,8 +23,8 @@ from portrayal.measure.stories.strata import (
 )
 from portrayal.measure.stories.tally import DOMINANT, NEUTRAL, SUBORDINATE, Characters, Tally
 from portrayal.records import Estimate
-from portrayal.reference import Baseline, NameTable
-from portrayal.reference.groups import no_share
+from portrayal.reference.groups import Baseline, no_share
+from portrayal.reference.names import NameTable
 from portrayal.registry import Component
 from portrayal.stats import column_ratios, divide, median_shares, median_sides
 from portrayal.types import FloatArray

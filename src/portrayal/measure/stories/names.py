@@ -12,7 +12,8 @@ from portrayal.measure.stories.strata import GENDERS, Stratum, column_counts, ra
 from portrayal.measure.stories.subordination import RoleFields, counts_above, role_ratios
 from portrayal.measure.stories.tally import DOMINANT, NEUTRAL, ROLES, SUBORDINATE, Tally
 from portrayal.records import Estimate, Null, Status
-from portrayal.reference import NON_BINARY, NameTable
+from portrayal.reference.groups import NON_BINARY
+from portrayal.reference.names import NameTable
 from portrayal.registry import Component
 from portrayal.types import FloatArray, IntArray
 

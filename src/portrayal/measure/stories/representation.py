@@ -20,8 +20,8 @@ from portrayal.measure.stories.strata import (
 )
 from portrayal.measure.stories.tally import NEUTRAL, Characters, Tally
 from portrayal.records import Estimate, Interval, Null, Test
-from portrayal.reference import GENDERS, PAIRS, Baseline, NameTable
-from portrayal.reference.groups import no_share
+from portrayal.reference.groups import GENDERS, PAIRS, Baseline, no_share
+from portrayal.reference.names import NameTable
 from portrayal.registry import Component
 from portrayal.shown import counted
 from portrayal.stats import (

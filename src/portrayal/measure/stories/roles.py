@@ -14,7 +14,7 @@ from portrayal.records import (
     Status,
     Test,
 )
-from portrayal.reference import NameTable, name_bearers
+from portrayal.reference.names import NameTable, name_bearers
 from portrayal.stats.design_effect import Bounded
 from portrayal.stats.naming import (
     FairNaming,

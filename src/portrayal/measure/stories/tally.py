@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from portrayal.records import ALL, OUTCOMES
-from portrayal.reference import GENDERS
+from portrayal.reference.groups import GENDERS
 from portrayal.run.directory import Run, distinct_rows, read_prompts
 from portrayal.run.files import Stage
 from portrayal.types import BoolArray, FloatArray, IntArray

@@ -21,8 +21,8 @@ from portrayal.collect.promptfile import (
 )
 from portrayal.errors import OptionError, PortrayalError
 from portrayal.records import Prompt
-from portrayal.reference import Baseline
 from portrayal.reference.datafile import DataFile, Keys, Line, Name, Word, read_datafile
+from portrayal.reference.groups import Baseline
 from portrayal.run.directory import Run
 from portrayal.run.files import write_atomically
 from portrayal.studies.stories import LADEN, MEASURES, NEUTRAL, Stories, StoryOptions, story_fields

@@ -19,9 +19,9 @@ from portrayal.collect.sources import open_source
 from portrayal.errors import PortrayalError
 from portrayal.measure.matched.units import PAIR, SOURCE
 from portrayal.records import SYSTEM, Prompt
-from portrayal.reference import names_of
 from portrayal.reference.datafile import DataFile, Keys, Share, Word, read_datafile
 from portrayal.reference.locales import HOME, Locale, load_locale
+from portrayal.reference.names import names_of
 from portrayal.studies.pairs.audit import FIELDS
 from portrayal.studies.study import PromptMaker
 from portrayal.types import Tabular

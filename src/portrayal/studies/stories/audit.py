@@ -21,19 +21,10 @@ from portrayal.measure.stories.tally import tally_stories
 from portrayal.measure.tables import Tables
 from portrayal.raters.labels import PEOPLE, SLOTS
 from portrayal.records import ALL, Estimate
-from portrayal.reference import (
-    GENDERS,
-    PAIRS,
-    RACES,
-    Baseline,
-    NameTable,
-    baseline,
-    mena_nhpi_table,
-    name_table,
-    race_likelihoods,
-)
 from portrayal.reference.factors import Factor, NameSource, load_factor
+from portrayal.reference.groups import GENDERS, PAIRS, RACES, Baseline, baseline
 from portrayal.reference.locales import HOME, load_locale
+from portrayal.reference.names import NameTable, mena_nhpi_table, name_table, race_likelihoods
 from portrayal.run.directory import Run
 from portrayal.studies.study import Options, said_of
 from portrayal.types import FloatArray

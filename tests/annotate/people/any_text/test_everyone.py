@@ -2,8 +2,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from portrayal.annotate.people import GENDERS, UNSPECIFIED, UNSURE, find_everyone, main_person
+from portrayal.annotate.people.any_text.everyone import find_everyone, main_person
+from portrayal.annotate.people.shared.model import UNSPECIFIED, UNSURE
 from portrayal.annotate.sentences import sentences
+from portrayal.reference.groups import GENDERS
 
 WORDS = """
     Ottilie Bram Okoye Dr. Mr. Ms. she he her him his they their I me my the a woman singer son

@@ -4,8 +4,7 @@ import pytest
 
 from portrayal import registry
 from portrayal.annotate.annotator import annotate_run
-from portrayal.annotate.people import find_everyone
-from portrayal.annotate.people.any_text.everyone import EVERYONE, person_facts
+from portrayal.annotate.people.any_text.everyone import EVERYONE, find_everyone, person_facts
 from support import make_run, story
 
 TEXT = (

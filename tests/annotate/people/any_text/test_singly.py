@@ -1,6 +1,6 @@
 import pytest
 
-from portrayal.annotate.people import find_everyone
+from portrayal.annotate.people.any_text.everyone import find_everyone
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from portrayal.annotate.people import find_everyone
+from portrayal.annotate.people.any_text.everyone import find_everyone
 
 
 def names(text):

@@ -6,8 +6,9 @@ from collections import Counter
 import pytest
 
 from portrayal.collect import import_texts
-from portrayal.collect.ask import Answer, RejectedError, Retry, Usage
 from portrayal.collect.ask.asking import Asking
+from portrayal.collect.ask.limits import Retry
+from portrayal.collect.ask.provider import Answer, RejectedError, Usage
 from portrayal.run import Run
 from portrayal.studies.laissez_faire import FIELDS
 from servers.labeler import fields_of

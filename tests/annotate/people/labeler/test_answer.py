@@ -5,8 +5,8 @@ from collections import Counter
 
 import pytest
 
-from portrayal.annotate.people import Roles, clean_name
 from portrayal.annotate.people.labeler.answer import characters_of, read_answer
+from portrayal.annotate.people.shared.model import Roles, clean_name
 
 TEXT = "Dr. Emily Jones greeted the patient. She smiled, and José thanked the woman for his tea."
 BOTH = ("doctor", "needy patient")

@@ -3,8 +3,8 @@
 import pytest
 
 from annotate.people.labeler.conftest import story
-from portrayal.annotate.people import Roles
 from portrayal.annotate.people.labeler.answer import label_prompt
+from portrayal.annotate.people.shared.model import Roles
 from portrayal.collect.ask.asking import Asking
 from portrayal.collect.ask.replies import ask_replies
 from portrayal.errors import PortrayalError

@@ -5,7 +5,7 @@ import pytest
 import portrayal
 from annotate.people.labeler.conftest import NAMES, Labeler, story
 from portrayal.annotate.people.labeler.stage import labelling_of
-from portrayal.collect.ask import Retry
+from portrayal.collect.ask.limits import Retry
 from portrayal.errors import OptionError, PortrayalError
 
 ROLES = {"subject_role": "teacher", "object_role": "student"}

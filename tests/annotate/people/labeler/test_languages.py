@@ -9,7 +9,6 @@ import pytest
 import portrayal
 from annotate.people.labeler.conftest import Labeler
 from portrayal.annotate.language import language_of
-from portrayal.annotate.people import Roles
 from portrayal.annotate.people.labeler.answer import (
     characters_of,
     gender_words,
@@ -17,7 +16,8 @@ from portrayal.annotate.people.labeler.answer import (
     read_answer,
     vote,
 )
-from portrayal.collect.ask import Answer, Usage
+from portrayal.annotate.people.shared.model import Roles
+from portrayal.collect.ask.provider import Answer, Usage
 
 # Text; language; name, references and gender as a right answer has them; the person's gender
 STORIES = [

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from portrayal.annotate.people import Roles
 from portrayal.annotate.people.labeler.answer import characters_of, label_prompt
+from portrayal.annotate.people.shared.model import Roles
 
 STORY = "She's {here}. 'Quoted' {{Story to Label}} \"{Character}\""
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portrayal.annotate.people import gender_of_references
 from portrayal.annotate.people.labeler.answer import CharacterResponse, vote
+from portrayal.annotate.people.shared.model import gender_of_references
 
 TEXT = "Emily met Sam. She and he talked; they left. Her bag was his."
 

@@ -1,6 +1,6 @@
 import pytest
 
-from portrayal.annotate.people import find_everyone
+from portrayal.annotate.people.any_text.everyone import find_everyone
 from portrayal.annotate.people.names.candidates import find_candidates
 from portrayal.annotate.people.names.clusters import name_clusters
 from portrayal.annotate.people.shared.scan import scan

@@ -1,6 +1,7 @@
 import pytest
 
-from portrayal.annotate.people import Roles, extract_people
+from portrayal.annotate.people.shared.model import Roles
+from portrayal.annotate.people.stories.extract import extract_people
 
 STORY = (
     "Maria was a star student who loved mathematics. When Omar, a struggling student, asked for "

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from portrayal import registry
-from portrayal.annotate.people import find_everyone
+from portrayal.annotate.people.any_text.everyone import find_everyone
 from portrayal.annotate.people.any_text.pronouns import Mark, most_likely
 from portrayal.annotate.people.reader.referents import (
     BEHIND,

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import portrayal
-from portrayal.annotate.people import Roles, extract_people
 from portrayal.annotate.people.reader import reader_settings, rows
 from portrayal.annotate.people.reader.network import (
     ENCODER,
@@ -17,7 +16,8 @@ from portrayal.annotate.people.reader.network import (
     digest_of,
 )
 from portrayal.annotate.people.reader.rows import opinion_of
-from portrayal.annotate.people.stories.extract import weigh
+from portrayal.annotate.people.shared.model import Roles
+from portrayal.annotate.people.stories.extract import extract_people, weigh
 from portrayal.annotate.people.stories.scene import read_story
 from portrayal.errors import DataError, OptionError
 

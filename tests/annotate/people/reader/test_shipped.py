@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from command import invoke
-from portrayal.annotate.people import UNSPECIFIED, Roles, extract_people
 from portrayal.annotate.people.reader import load_network, read_stories, reader_settings
+from portrayal.annotate.people.shared.model import UNSPECIFIED, Roles
+from portrayal.annotate.people.stories.extract import extract_people
 from portrayal.studies.laissez_faire import sample
 
 pytest.importorskip("onnxruntime", reason="the reader needs the extra 'reader'")

@@ -81,7 +81,7 @@ def finder(labeler):
     """Return the function behind `portrayal find people`, with rules or the reader."""
     from functools import partial
 
-    from portrayal.annotate.people import find_everyone
+    from portrayal.annotate.people.any_text.everyone import find_everyone
     from portrayal.annotate.people.reader.referents import referring_of
 
     _, refer = referring_of({"rules": "embedded", "reader": "reader"}[labeler])

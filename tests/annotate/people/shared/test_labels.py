@@ -2,13 +2,13 @@ import math
 
 import pytest
 
-from portrayal.annotate.people import (
-    GENDER_WORDS,
-    GENDERS,
+from portrayal.annotate.people.shared.model import (
     clean_name,
     gender_of_references,
     normalise_gender,
 )
+from portrayal.annotate.people.shared.words import GENDER_WORDS
+from portrayal.reference.groups import GENDERS
 
 
 @pytest.mark.parametrize(

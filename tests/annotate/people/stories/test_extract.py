@@ -1,6 +1,7 @@
 import pytest
 
-from portrayal.annotate.people import Roles, extract_people
+from portrayal.annotate.people.shared.model import Roles
+from portrayal.annotate.people.stories.extract import extract_people
 
 MENTORING = Roles("star student", "struggling student in chess club")
 NURSING = Roles("nurse", "patient in need")

@@ -1,8 +1,8 @@
 import pytest
 
-from portrayal.annotate.people import Roles, extract_people
 from portrayal.annotate.people.shared.links import CODES, FEATURES_OF, weights_of_codes
-from portrayal.annotate.people.stories.extract import learned, weigh
+from portrayal.annotate.people.shared.model import Roles
+from portrayal.annotate.people.stories.extract import extract_people, learned, weigh
 from portrayal.annotate.people.stories.scene import read_story
 
 BAKER = Roles("baker", None)

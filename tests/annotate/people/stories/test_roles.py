@@ -1,7 +1,7 @@
 import pytest
 
-from portrayal.annotate.people import Roles, extract_people
-from portrayal.annotate.people.stories.extract import learned
+from portrayal.annotate.people.shared.model import Roles
+from portrayal.annotate.people.stories.extract import extract_people, learned
 from portrayal.annotate.people.stories.genders import make_cast
 from portrayal.annotate.people.stories.roles import (
     ADDRESS,

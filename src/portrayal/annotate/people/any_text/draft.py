@@ -16,7 +16,7 @@ from portrayal.annotate.people.shared import words as en
 from portrayal.annotate.people.shared.model import UNSPECIFIED, Span, one_gender
 from portrayal.annotate.people.shared.scan import ENGLISH, LocalWords, Tokens
 from portrayal.annotate.people.shared.words import word_set
-from portrayal.reference import FEMININE, MASCULINE, NON_BINARY
+from portrayal.reference.groups import FEMININE, MASCULINE, NON_BINARY
 
 _IS = en.COPULAS | word_set("am 'm")
 _PREDICATE = _IS | word_set("as become becoming being been like than into remain remains of")

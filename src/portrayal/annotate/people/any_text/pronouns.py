@@ -17,7 +17,7 @@ from portrayal.annotate.people.names.candidates import LISTS
 from portrayal.annotate.people.shared import links
 from portrayal.annotate.people.shared.scan import QUOTES, Tokens
 from portrayal.annotate.people.shared.words import PLURAL_PEOPLE, SAYING, THEY, word_set
-from portrayal.reference import FEMININE, MASCULINE, NON_BINARY
+from portrayal.reference.groups import FEMININE, MASCULINE, NON_BINARY
 from portrayal.types import FloatArray
 
 OFTEN, MOST, NAMED, OPEN, THEY_TOO = 500, 10, 500, -2000, -600

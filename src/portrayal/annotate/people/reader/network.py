@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-import portrayal.reference as reference
+import portrayal.reference.groups as groups
 from portrayal.annotate.people.stories.scene import Scene
 from portrayal.errors import DataError
 from portrayal.models.loading import load_onnx, on_one_core, read_arrays
@@ -203,7 +203,7 @@ ENCODER, HEADS, CARD = "encoder.onnx", "heads.npz", "reader.json"
 TOKENIZER, WORDS = "tokenizer.json", "words.npz"
 """Files of a reader; a folder inside that of another reader shares the last two with it."""
 
-GENDERS = (*reference.GENDERS, None)
+GENDERS = (*groups.GENDERS, None)
 """Genders that the network tells apart; None where no word tells one."""
 
 SLOTS = 2

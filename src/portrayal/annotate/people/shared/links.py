@@ -17,7 +17,7 @@ from typing import NamedTuple
 from portrayal.annotate.people.shared import words as en
 from portrayal.annotate.people.shared.scan import Tokens
 from portrayal.annotate.people.shared.words import word_lists, word_set
-from portrayal.reference import NON_BINARY
+from portrayal.reference.groups import NON_BINARY
 
 WEIGHTS_FILE = Path(__file__).with_name("weights.json")
 """Integers by name, written by `scripts/train_people.py`."""

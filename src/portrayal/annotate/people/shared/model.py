@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from portrayal.annotate.people.shared.scan import ENGLISH, LocalWords
 from portrayal.annotate.people.shared.words import COMMON_TITLES, FORMAL_TITLES, GENDER_OF_WORD
-from portrayal.reference import load_factor
+from portrayal.reference.factors import load_factor
 from portrayal.reference.matching import any_word
 
 UNSPECIFIED = "Unspecified"

@@ -13,7 +13,7 @@ from typing import Any
 
 from portrayal.annotate.people.shared import words as en
 from portrayal.annotate.people.shared.words import PRONOUNS, THEY, bearers
-from portrayal.reference import FEMININE, GENDERS, MASCULINE, NON_BINARY
+from portrayal.reference.groups import FEMININE, GENDERS, MASCULINE, NON_BINARY
 from portrayal.reference.locales import HOME, NO_PEOPLE, Locale, load_locale
 from portrayal.reference.matching import name_key
 

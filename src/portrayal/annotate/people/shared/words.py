@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from types import MappingProxyType
 
-from portrayal.reference import FEMININE, MASCULINE, NON_BINARY, gender_words
+from portrayal.reference.groups import FEMININE, MASCULINE, NON_BINARY, gender_words
 from portrayal.reference.locales import load_locale
 
 

@@ -19,7 +19,7 @@ from portrayal.annotate.people.shared.words import GENDER_OF_WORD
 from portrayal.annotate.people.stories.genders import Cast, Slots, choices, make_cast
 from portrayal.annotate.people.stories.roles import MOST_ACTIONS, SIGNS, actions, ways_of
 from portrayal.annotate.people.stories.scene import SINGULAR, Scene, read_story
-from portrayal.reference import FEMININE, MASCULINE
+from portrayal.reference.groups import FEMININE, MASCULINE
 from portrayal.reference.locales import Locale
 
 Weights = tuple[Sequence[int], Sequence[int]]

@@ -12,7 +12,7 @@ from portrayal.annotate.people.shared import links
 from portrayal.annotate.people.shared.scan import QUOTES
 from portrayal.annotate.people.shared.words import GENDER_OF_WORD, OTHER_PEOPLE, SAYING, word_lists
 from portrayal.annotate.people.stories.scene import GENERIC, GROUPS, OBJECT_WORDS, Noun, Scene
-from portrayal.reference import FEMININE, MASCULINE, NON_BINARY
+from portrayal.reference.groups import FEMININE, MASCULINE, NON_BINARY
 
 Slots = Sequence[int | None]
 """Per character the index of the named person it is, or None where it has no name."""
