@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 import httpx2
@@ -45,7 +45,6 @@ from portrayal.collect.reasoning import without_reasoning
 from portrayal.collect.sources import most_unpacked
 from portrayal.collect.tables import whole
 
-Client = TypeVar("Client", bound=Any)
 _LONGEST_CAUSE = 120
 _PATIENCE = 5.0
 _COUNTS = ("prompt_tokens", "input_tokens", "completion_tokens", "output_tokens")
@@ -82,8 +81,8 @@ class _UnreadError(Exception):
     """A response that is not read."""
 
 
-def watched(client: Client) -> Client:
-    """Return an HTTP client of httpx2 that looks at every response that it gets."""
+def watched_client() -> httpx2.AsyncClient:
+    """Return an HTTP client that looks at every response that it gets."""
 
     async def on_request(request: Any) -> None:
         request.headers["accept-encoding"] = "identity"
@@ -122,6 +121,7 @@ def watched(client: Client) -> Client:
         response.stream = httpx2.ByteStream(last.body)
         await response.aread()
 
+    client = create_async_httpx2_client()
     client.event_hooks = {"request": [on_request], "response": [on_response]}
     return client
 
@@ -423,7 +423,7 @@ class RemoteModel:
         self.settings = ModelSettings(**sent)  # type: ignore[typeddict-item]
 
     def _connect(self) -> None:
-        self._http = watched(create_async_httpx2_client())
+        self._http = watched_client()
         self.model = self._make(self._http)
 
     async def ask(self, prompt: str, system: str = "") -> Answer:
