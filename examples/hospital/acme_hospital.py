@@ -9,7 +9,7 @@ from portrayal.collect.fields import TextFields
 from portrayal.measure import Tables
 from portrayal.records import Estimate, Interval, Null, Test
 from portrayal.registry import Component
-from portrayal.run.reading import read_rows
+from portrayal.run.directory import read_rows
 from portrayal.studies import Options, Study
 
 WORDS = ("brave", "kind", "wise")
@@ -105,6 +105,5 @@ STUDY = Study(
     measures=("praise_ratio.v1",),
     tables=tables,
     sample=lambda: {"texts": Path(__file__).with_name("sample.jsonl")},
-    reproduce=list,
     card="card.md",
 )

@@ -329,7 +329,7 @@ def _unreadable(view: View, readable: int) -> str:
     if different < FEWEST_TEXTS <= readable:
         return f"they are copies of {fmt.plural(different, 'text')}; it takes different answers"
     # Words, lengths and columns of the file are compared in any language
-    if view.options.get("locale") or view.study.matched:
+    if view.options.get("locale") or (view.study is not None and view.study.matched):
         return ""
     texts_of_run = (str(row["text"]).lower() for row in rows_of(_SOME, texts | {"most": _TEXTS}))
     # Short texts do not show their language.
