@@ -93,7 +93,8 @@ def people(
             raise OptionError("no story is labelled, so there is nothing to ask a model about.")
         if labelling is not None:
             read, labels = label_by_model(stories, labelling, out)
-            facts |= {"n_by_the_model": labels.n_llm, "n_the_model_failed_on": labels.n_without}
+            failed = len(labels.labels) - labels.n_llm
+            facts |= {"n_by_the_model": labels.n_llm, "n_the_model_failed_on": failed}
         elif labeler != "embedded":  # the reader, everywhere or where the rules are unsure
             below = UNSURE if labeler == "routed" else 1.0
             read = label_by_reader(stories, below=below)

@@ -256,9 +256,9 @@ def label_by_model(
     labels = label([{**row, "text": ""} for row in stories], extract_people)
     rows = [i for i, row in enumerate(stories) if (text_or_none(row.get("text")) or "").strip()]
     result = labelling.label([stories[i] for i in rows], folder)
-    for i, text in zip(rows, result.texts, strict=True):
-        if text.people is not None:
-            labels[i] = text.people
+    for i, label_by_answers in zip(rows, result.labels, strict=True):
+        if not isinstance(label_by_answers, str):
+            labels[i] = label_by_answers
     return labels, result
 
 

@@ -17,13 +17,11 @@ def label_people(rows, asking, folder):
 
 def test_each_row_gets_its_own_people_in_order(rows, asking, labeler, tmp_path):
     result = label_people(rows, asking, tmp_path / "l")
-    assert [text.people[0].name for text in result.texts] == list(NAMES)
-    for text in result.texts:
-        subject, other = text.people
-        assert text.error is None
+    assert [people[0].name for people in result.labels] == list(NAMES)
+    for subject, other in result.labels:
         assert (subject.gender, other.name, other.gender) == ("F", "Sam", "M")
         assert subject.confidence == other.confidence == 1
-    assert (result.n_llm, result.n_without) == (N_TEXTS, 0)
+    assert result.n_llm == N_TEXTS
     assert set(labeler.asked.values()) == {2}
 
 
@@ -37,26 +35,26 @@ def test_nothing_is_asked_twice_and_more_is_asked_on_top(rows, asking, labeler, 
     more = label_people(rows, dataclasses.replace(asking, samples=3), tmp_path / "l")
     assert set(labeler.asked.values()) == {3}
     fewer = label_people(rows, dataclasses.replace(asking, samples=1), tmp_path / "l")
-    assert [text.people for text in fewer.texts] == [text.people for text in more.texts]
+    assert fewer.labels == more.labels
     assert set(labeler.asked.values()) == {3}
 
 
 def test_equal_texts_with_equal_roles_are_asked_once(rows, asking, labeler, tmp_path):
     result = label_people([rows[0], rows[1], rows[0]], asking, tmp_path / "l")
     assert labeler.asked == {0: 2, 1: 2}
-    assert result.texts[0] == result.texts[2]
+    assert result.labels[0] == result.labels[2]
 
 
 def test_a_text_that_fails_says_why_and_is_asked_again(rows, asking, labeler, tmp_path):
     labeler.fails = (2, 5)
     result = label_people(rows, asking, tmp_path / "l")
-    failed = [i for i, text in enumerate(result.texts) if text.error]
+    failed = [i for i, label in enumerate(result.labels) if isinstance(label, str)]
     assert failed == [2, 5]
-    assert result.texts[2].error == "unlabelled: of 2 answers 2 failed"
+    assert result.labels[2] == "unlabelled: of 2 answers 2 failed"
     assert result.unusable == {"failed": 4}
     labeler.fails = ()
     mended = label_people(rows, asking, tmp_path / "l")
-    assert mended.n_without == 0
+    assert mended.n_llm == N_TEXTS
     assert all(labeler.asked[i] == 2 for i in range(N_TEXTS) if i not in (2, 5))
 
 
@@ -73,10 +71,10 @@ def test_answers_that_err_are_cleaned_counted_and_outvoted(rows, asking, labeler
     labeler.answer = lambda _i, _fields: next(said)
     once = dataclasses.replace(asking, samples=3, concurrency=1)
     result = label_people(rows[:1], once, tmp_path / "l")
-    (label,) = result.texts
-    assert label.people[0].name is None  # Emily or nobody: one answer each
-    assert label.people[1].name == "Sam"
-    assert label.people[1].confidence == pytest.approx(1 / 3)  # one answer told its references
+    (people,) = result.labels
+    assert people[0].name is None  # Emily or nobody: one answer each
+    assert people[1].name == "Sam"
+    assert people[1].confidence == pytest.approx(1 / 3)  # one answer told its references
     assert result.removed == {"names not in the text": 1, "references not in the text": 1}
     assert result.unusable == {"malformed": 1}
 
@@ -87,13 +85,13 @@ FIELDS = ("teacher name", "student name", "teacher references", "student referen
 def test_a_row_without_a_role_is_not_asked_about(rows, asking, labeler, tmp_path):
     rows[1] |= {"subject_role": None}
     result = label_people(rows[:2], asking, tmp_path / "l")
-    assert result.texts[1].error == "unlabelled: its prompt has no subject_role"
+    assert result.labels[1] == "unlabelled: its prompt has no subject_role"
     assert set(labeler.asked) == {0}
 
 
 def test_no_rows_ask_nothing(asking, labeler, tmp_path):
     result = label_people([], asking, tmp_path / "l")
-    assert (result.texts, labeler.asked.total()) == ((), 0)
+    assert (result.labels, labeler.asked.total()) == ((), 0)
     assert not (tmp_path / "l").exists()
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 from portrayal.annotate.people.names.candidates import find_candidates
+from portrayal.annotate.people.names.clusters import NameCluster
 from portrayal.annotate.people.names.evidence import (
     introduces,
     kinds_of_word,
@@ -20,7 +21,7 @@ def run_of(text, which=0):
 
 def score(text, which=0):
     tokens, run = run_of(text, which)
-    return name_score(text, tokens, run.words, [run])
+    return name_score(text, tokens, NameCluster(run.words, run, [run]))
 
 
 def features_of(text, tokens, run):

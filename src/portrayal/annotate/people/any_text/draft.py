@@ -18,6 +18,7 @@ from portrayal.annotate.people.shared.scan import ENGLISH, LocalWords, Tokens
 from portrayal.annotate.people.shared.words import word_set
 from portrayal.reference.groups import FEMININE, MASCULINE, NON_BINARY
 
+_OPEN_TITLES = en.BEFORE_TITLES | en.LISTS.open_titles
 _IS = en.COPULAS | word_set("am 'm")
 _PREDICATE = _IS | word_set("as become becoming being been like than into remain remains of")
 
@@ -226,7 +227,9 @@ class TextDraft:
 
     def __init__(self, text: str, local: LocalWords = ENGLISH) -> None:
         self.written = text
-        self.text, self.tokens, self.clusters = clusters.scan_people(text, local, 0, _odds)
+        self.text, self.tokens, self.clusters = clusters.scan_people(
+            text, local, evidence.name_score
+        )
         self.people: list[PersonDraft] = []
         self.names: dict[int, int] = {}
         self.called: dict[str, set[int]] = {}
@@ -249,11 +252,6 @@ class TextDraft:
     def event(self, i: int, person: int, rank: float, gender: str = "", case: str = "") -> None:
         """Note a mention or pronoun."""
         self.events.append(links.mention_at(self.tokens, i, person, rank, gender, case))
-
-
-def _odds(text: str, tokens: Tokens, cluster: clusters.NameCluster) -> float:
-    """Log odds that a name is a person's."""
-    return evidence.name_score(text, tokens, cluster.words, cluster.mentions)
 
 
 def draft_people(
@@ -286,10 +284,8 @@ def draft_people(
     if given_spans:
         names = clusters.with_known(tokens, names, given_spans)
     for index, cluster in enumerate(names):
-        first, longest = cluster.first_name(tokens), cluster.longest
-        name = draft.words(longest.start, longest.end - 1)
-        first_name = None if first is None else draft.words(first, first)
-        draft.people.append(PersonDraft(first_name, name, score=cluster.score))
+        name = draft.words(cluster.longest.start, cluster.longest.end - 1)
+        draft.people.append(PersonDraft(cluster.first, name, score=cluster.score))
         for run in cluster.mentions:
             _add_mention(draft, index, run)
     add_writer(draft, always=writer)
@@ -346,7 +342,7 @@ def _add_mention(draft: TextDraft, index: int, run: Candidate) -> None:
     draft.hidden.append(pronouns.Mark(hidden.start, hidden.end, "name", index))
     if run.titles and one.title is None:
         last = run.titles[0]
-        while last + 1 in run.titles and tokens.low[last] in en.OPEN_TITLES:
+        while last + 1 in run.titles and tokens.low[last] in _OPEN_TITLES:
             last += 1  # "Deputy Minister" is one title
         one.title = draft.words(run.titles[0], last)
     place = evidence.place_in_text(tokens, opens, run.end)

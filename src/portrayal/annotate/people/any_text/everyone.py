@@ -127,7 +127,7 @@ def find_everyone(
         spans = sorted(set(draft.spans))
         words = [text[s.start : s.end].casefold() for s in spans if s.kind == "reference"]
         name_words = {*words, *([draft.title.lower()] if draft.title else [])}
-        first, name = draft.first, draft.name
+        name = draft.name
         if name is not None:
             # What the locale lists as no person is one where words for people tell it
             if not (name_words - local.sacred or draft.writer) and local.is_no_person(name):
@@ -138,7 +138,7 @@ def find_everyone(
                 parts.pop()
             name = " ".join(part[: len(local.bare(part.lower()))] for part in parts) or None
         one = Person(
-            first=first and first[: len(local.bare(first.lower()))],
+            first=draft.first,
             name=name,
             title=draft.title,
             gender=draft.gender,

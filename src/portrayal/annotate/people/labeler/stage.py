@@ -62,48 +62,28 @@ unsure), and the annotator whose stage holds the labels then."""
 
 
 @dataclass(frozen=True, slots=True)
-class LabelledText:
-    """The label of one text.
-
-    Attributes
-    ----------
-    people
-        Subject and object as the model labels them; None where it failed.
-    error
-        Why the model gave no label: how many answers were refused, malformed, ….
-    """
-
-    people: People | None = None
-    error: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class LabelResult:
     """Labels in the order of the rows.
 
     Attributes
     ----------
-    texts
-        One for each row.
+    labels
+        One for each row: its people, or why the model gave no label, as how many of its answers
+        were refused, malformed, ….
     removed
         What was removed from the answers, by kind.
     unusable
         Answers that could not be used, by reason.
     """
 
-    texts: tuple[LabelledText, ...]
+    labels: tuple[People | str, ...]
     removed: Mapping[str, int]
     unusable: Mapping[str, int]
 
     @property
     def n_llm(self) -> int:
         """Texts that the model labelled."""
-        return sum(text.people is not None for text in self.texts)
-
-    @property
-    def n_without(self) -> int:
-        """Texts that the model gave no usable label."""
-        return sum(text.error is not None for text in self.texts)
+        return sum(not isinstance(label, str) for label in self.labels)
 
 
 @dataclass(frozen=True)
@@ -156,11 +136,11 @@ class Labelling(ModelReader):
         prompts = {i: label_prompt(rows[i]["text"], of) for i, of in roles.items()}
         replies = self.ask(folder, prompts.values(), tell)
         removed, unusable = Counter[str](), Counter[str]()
-        texts: list[LabelledText] = []
+        labels: list[People | str] = []
         samples = self.asking.samples
         for i, row in enumerate(rows):
             if i not in prompts:
-                texts.append(LabelledText(error="unlabelled: its prompt has no subject_role"))
+                labels.append("unlabelled: its prompt has no subject_role")
                 continue
             text, characters = row["text"], characters_of(roles[i])
             answers, reasons = read_replies(
@@ -171,13 +151,13 @@ class Labelling(ModelReader):
             # Shares are of the answers asked for, so that lost ones lower the confidence
             people = vote(answers, samples, text)
             if people is not None:
-                texts.append(LabelledText((people[0], people[1] if len(people) > 1 else None)))
+                labels.append((people[0], people[1] if len(people) > 1 else None))
             else:
                 reasons += Counter(incomplete=len(answers))
                 words = counted_words(reasons)
-                texts.append(LabelledText(error=f"unlabelled: of {samples} answers {words}"))
+                labels.append(f"unlabelled: of {samples} answers {words}")
             unusable.update(reasons)
-        return LabelResult(tuple(texts), dict(removed), dict(unusable))
+        return LabelResult(tuple(labels), dict(removed), dict(unusable))
 
     def answered(self, run: Run, annotation: Annotation, tell: Say) -> Annotation:
         """Label the readable texts of a run, which the caller holds.
@@ -211,19 +191,17 @@ class Labelling(ModelReader):
         with run.manifest.step(ANSWERS):
             result = self.label(rows, run.path, tell)
             labels = [
-                {
-                    "text_id": row["text_id"],
-                    "why_not": text.error,
-                    **({} if text.people is None else people_columns(text.people)),
-                }
-                for row, text in zip(rows, result.texts, strict=True)
+                {"text_id": row["text_id"]}
+                | ({"why_not": label} if isinstance(label, str) else people_columns(label))
+                for row, label in zip(rows, result.labels, strict=True)
             ]
             folder = run.path / self.kept_in
             folder.mkdir(parents=True, exist_ok=True)
             own_columns = [pa.field("text_id", pa.string()), pa.field("why_not", pa.string())]
             schema = pa.schema([*own_columns, *LLM.schema])
             write_parquet(pa.Table.from_pylist(labels, schema=schema), folder / LABELS_FILE)
-        counts = {"n_texts": len(rows), "n_llm": result.n_llm, "n_unlabelled": result.n_without}
+        n_llm = result.n_llm
+        counts = {"n_texts": len(rows), "n_llm": n_llm, "n_unlabelled": len(rows) - n_llm}
         facts = {**counts, "removed": result.removed, "unusable": result.unusable}
         tell(f"people: {labelling_sentence(self.marks | facts)}")
         return self.noted(annotation, labels, **facts)

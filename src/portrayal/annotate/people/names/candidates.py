@@ -380,7 +380,7 @@ def trim(tokens: Tokens, run: Candidate, forms: set[str]) -> bool:
             or _COMPOUND.search(tokens.words[parts[0]])
         )
         described = _DESCRIBES.search(tokens.words[parts[0]])
-        dated = word in en.MONTHS and low[parts[0] - 1] in _DATING and parts[0] > 0
+        dated = word in LISTS.months and low[parts[0] - 1] in _DATING and parts[0] > 0
         adjective = adjective or (second != "" and (described or dated))
         opens = run.opening and not run.titles and parts[0] == run.start
         gerund = word.endswith("ing") and len(parts) > 1 and not en.is_given(word)
@@ -447,7 +447,7 @@ def is_ruled_out(  # noqa: PLR0911 (one return for each reason)
         or (last in _TAILS and not en.is_given(last))
     )
     hall = last in LISTS.halls and (
-        before in THINGS.determiners or (run.titles and before in en.PREPOSITIONS_OF_PLACE)
+        before in THINGS.determiners or (run.titles and before in LISTS.place_prepositions)
     )
     addressed = before in LISTS.greetings and not en.is_given(first) and not en.is_given(last)
     nobody = not (en.is_given(first) or en.is_given(last))

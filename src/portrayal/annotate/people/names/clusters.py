@@ -152,7 +152,10 @@ def capital_speakers(text: str) -> str:
 
 
 def scan_people(
-    written: str, local: LocalWords, start: int, odds: Callable[[str, Tokens, NameCluster], float]
+    written: str,
+    local: LocalWords,
+    odds: Callable[[str, Tokens, NameCluster], float],
+    start: int = 0,
 ) -> tuple[str, Tokens, list[NameCluster]]:
     """Read a text once: its words, and whom it names, in order of first mention.
 
@@ -162,10 +165,10 @@ def scan_people(
         Any string.
     local
         Words of a locale.
-    start
-        Offset from which on it is read.
     odds
         Log odds that a name is a person's; one below `DOUBTED` is left out.
+    start
+        Offset from which on it is read.
 
     Returns
     -------
@@ -299,6 +302,6 @@ def with_known(
             cluster.mentions = [r for r in cluster.mentions if r.start not in inside]
         words = tokens.low[first:last]
         run = Candidate(first, last, inside, [], words=words)
-        used.append(NameCluster(words, run, [run], ENOUGH))
+        used.append(NameCluster(words, run, [run], ENOUGH, first=tokens.words[first]))
         all_clusters.append(used[-1])
     return all_clusters

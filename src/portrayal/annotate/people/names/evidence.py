@@ -14,6 +14,7 @@ from pathlib import Path
 
 from portrayal.annotate.people.names import candidates
 from portrayal.annotate.people.names.candidates import LISTS, THINGS
+from portrayal.annotate.people.names.clusters import NameCluster
 from portrayal.annotate.people.shared import words as en
 from portrayal.annotate.people.shared.scan import QUOTES, Tokens
 from portrayal.annotate.people.shared.words import word_lists, word_set
@@ -36,7 +37,7 @@ _NEAR, _BESIDE, _LIST, _GLOSS, _FURTHEST, _NAMING = 6, 4, 24, 9, 40, 4
 """Tokens before a name in which words of worship count, and before and behind it other gods and
 plants; of an enumeration before it; behind it up to a noun that explains it, and to a pronoun."""
 
-_BEARERS_OF_BANDS = (1, 500, en.FREQUENT, en.WELL_KNOWN)
+_BEARERS_OF_BANDS = (1, 500, en.FREQUENT, 20_000)
 """Bearers from which a first name is of the next band."""
 
 _HYPHEN = re.compile(r"-[^\W\d_A-Z]")
@@ -58,7 +59,7 @@ def _classes() -> dict[str, tuple[str, ...]]:
     """Casefolded word → its classes."""
     lists = {
         "say": en.SAYING,
-        "live": en.LIVING,
+        "live": en.LISTS.living,
         "acts": ACTS,
         "verb": en.VERBS_AFTER_NAME - en.COPULAS,
         "is": en.COPULAS - {"'s"},
@@ -141,7 +142,7 @@ def _features_of_words(words: tuple[str, ...], gods: frozenset[str]) -> tuple[st
         tests |= {f"alone ~{end}": first.endswith(end) and len(first) > 4 for end in _NO_NAMES}
     kinds = {
         " place": candidates.PLACES_AND_BODIES,
-        " word": en.NAMES_AND_WORDS,
+        " word": en.LISTS.names_and_words,
         " rare word": en.NAMES_OR_WORDS,
         " also": en.NAMES_ALSO_WORDS,
     }
@@ -402,21 +403,18 @@ def _sum(features: tuple[str, ...]) -> float:
     return sum(weights.get(feature, 0.0) for feature in features)
 
 
-def name_score(
-    text: str, tokens: Tokens, words: Sequence[str], mentions: Sequence[candidates.Candidate]
-) -> float:
+def name_score(text: str, tokens: Tokens, cluster: NameCluster) -> float:
     """Logarithm of the odds that a name is a person's.
 
     Parameters
     ----------
     text, tokens
         The text.
-    words
-        Those of the longest form of the name in lower case.
-    mentions
-        Where it stands; what is around n of them weighs as much as around the square root of n.
+    cluster
+        The name; what is around n mentions weighs as much as around the square root of n.
     """
-    name_sum = _sum(tuple(name_features(tokens, words, mentions)))
+    mentions = cluster.mentions
+    name_sum = _sum(tuple(name_features(tokens, cluster.words, mentions)))
     around = sum(
         _sum(features) for run in mentions for features in mention_features(text, tokens, run)
     )

@@ -16,13 +16,11 @@ from typing import NamedTuple
 
 from portrayal.annotate.people.shared import words as en
 from portrayal.annotate.people.shared.scan import Tokens
-from portrayal.annotate.people.shared.words import word_lists, word_set
+from portrayal.annotate.people.shared.words import word_set
 from portrayal.reference.groups import NON_BINARY
 
 WEIGHTS_FILE = Path(__file__).with_name("weights.json")
 """Integers by name, written by `scripts/train_people.py`."""
-
-_LISTS = word_lists("shared")
 
 OTHER = -1
 """Index of anyone who is none of the people in question."""
@@ -75,13 +73,12 @@ def noun_rank(tokens: Tokens, i: int) -> float:
     low = tokens.low
     after = low[i + 1] if i + 1 < len(low) else "."
     back, furthest = i - 1, max(-1, i - _LONG_NOUN_PHRASE)
-    while back > furthest and (
-        low[back] in _LISTS.not_heads or (low[back] == "." and low[back - 1] in _LISTS.not_heads)
-    ):
+    # A full stop goes with the word before it: "Dr."
+    while back > furthest and low[back - (low[back] == ".")] in en.LISTS.not_heads:
         back -= 1
     opener = low[back] if back >= 0 else "."
     opened = opener in en.CLAUSE_OPENERS
-    if opened and opener not in _LISTS.weak_openers:
+    if opened and opener not in en.LISTS.weak_openers:
         return 1.0 if after != "'s" else POSSESSOR
     acts = after in en.VERBS_AFTER_NAME or after.endswith("ed")
     # Behind "and", say, a noun may be an object: only a verb behind it tells
@@ -98,7 +95,8 @@ behind "thanked her for"."""
 
 _BOUNDS = en.CLAUSE_OPENERS | {"it"}
 
-_TOUCHED = _LISTS.touches | word_set("on into at by to around beside against")
+_THANKS = en.LISTS.thanks
+_TOUCHED = en.LISTS.touches | word_set("on into at by to around beside against")
 
 
 def object_reach(low: Sequence[str], i: int) -> int:
@@ -109,18 +107,18 @@ def object_reach(low: Sequence[str], i: int) -> int:
     """
     for back in range(i - 1, max(-1, i - FURTHEST), -1):
         word = low[back]
-        if word in _LISTS.joins:
+        if word in en.LISTS.joins:
             # A verb form follows, perhaps behind an adverb
             verb = low[back + 1]
             if verb.endswith("ly") and back + 2 < len(low):
                 verb = low[back + 2]
-            takes_object = verb in en.VERBS_AFTER_NAME or verb in _LISTS.touches
+            takes_object = verb in en.VERBS_AFTER_NAME or verb in en.LISTS.touches
             if not (takes_object or verb.endswith(("ed", "ing"))):
                 return i - back
             continue
         if word in _BOUNDS:
             return i - back
-        if word.endswith("ing") and back < i - 1 and low[back - 1] not in _LISTS.joins:
+        if word.endswith("ing") and back < i - 1 and low[back - 1] not in en.LISTS.joins:
             return i - back
     return FURTHEST
 
@@ -129,15 +127,15 @@ def is_object(low: Sequence[str], i: int) -> bool:
     """Whether the "her" at `i` is an object ("thanked her for") and no possessive ("her book")."""
     if i + 1 == len(low) or low[i + 1] in en.ENDS_OBJECT:
         return True
-    return low[i + 1] in _LISTS.let and i > 0 and low[i - 1] in _LISTS.lets
+    return low[i + 1] in en.LISTS.let and i > 0 and low[i - 1] in en.LISTS.lets
 
 
 def is_touched(low: Sequence[str], i: int) -> bool:
     """Whether the possessive at `i` owns what someone else touches or looks at."""
     after = low[i + 1 : i + 3]
-    if not i or low[i - 1] not in _TOUCHED or _LISTS.body.isdisjoint(after):
+    if not i or low[i - 1] not in _TOUCHED or en.LISTS.body.isdisjoint(after):
         return False
-    return not (after[0] in _LISTS.own_after and low[i - 1] in ("to", "at", "by"))
+    return not (after[0] in en.LISTS.own_after and low[i - 1] in ("to", "at", "by"))
 
 
 def pronoun_at(tokens: Tokens, i: int) -> PersonMention:
@@ -147,12 +145,12 @@ def pronoun_at(tokens: Tokens, i: int) -> PersonMention:
     # "her" is read as a possessive unless what follows rules it out
     if case == "p" and low[i] == "her" and is_object(low, i):
         case = "o"
-    if case == "o" and i and low[i - 1] in _LISTS.where:
+    if case == "o" and i and low[i - 1] in en.LISTS.where:
         rank = 0.0  # "the dish before him" may be one person's own
     elif case == "o" or (case == "p" and is_touched(low, i)):
         # An object is not the subject of its own clause (Principle B)
         rank = -float(object_reach(low, i))
-    elif case == "p" and low[i - 1] == "for" and not en.THANKS.isdisjoint(low[max(0, i - 5) : i]):
+    elif case == "p" and low[i - 1] == "for" and _THANKS.intersection(low[max(0, i - 5) : i]):
         # In "thanked him for his help" the help is not the one's who thanks
         rank = -THANKED
     else:
@@ -239,7 +237,7 @@ Genders = tuple[str | None, ...]
 """A choice of genders: one per character, None for no gender."""
 
 # By what opens a clause: "and", "but", "so", a conjunction, "that", a comma, a sentence, a quote
-_JOINS = {w: i for i, words in enumerate(_LISTS.lines("clause_joins")) for w in sorted(words)}
+_JOINS = {w: i for i, words in enumerate(en.LISTS.lines("clause_joins")) for w in sorted(words)}
 _JOINS["\n"] = _JOINS["."]
 
 

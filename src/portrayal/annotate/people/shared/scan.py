@@ -182,7 +182,7 @@ def scan(text: str, start: int = 0, local: LocalWords = ENGLISH) -> Tokens:
     In `low` a pronoun of the locale is the English one of its gender and case, and a name stands
     without an honorific that is written together with it.
     """
-    stopped = en.ABBREVIATIONS | local.abbreviations if local.abbreviations else en.ABBREVIATIONS
+    stopped = en.LISTS.abbreviations | local.abbreviations
     pieces = _TOKEN.split(text[start:] if start else text)
     words = pieces[1::2]
     low = words.copy()

@@ -54,25 +54,17 @@ def verb_forms(verb: str) -> frozenset[str]:
     return frozenset((*forms, double + "ing"))
 
 
-_LISTS = word_lists("shared")
+LISTS = word_lists("shared")
 _LOCALE = load_locale("en-US")
 
-FUNCTION_WORDS = _LISTS.function_words
+FUNCTION_WORDS = LISTS.function_words
 COPULAS = word_set("'s are be became becomes been is was were")
-VERBS_AFTER_NAME = COPULAS | _LISTS.verbs_after_name
-SAYING = _LISTS.saying
-LIVING = _LISTS.living
-THANKS = _LISTS.thanks
+VERBS_AFTER_NAME = COPULAS | LISTS.verbs_after_name
+SAYING = LISTS.saying
 NAMING = word_set("named called")
-APPOSITION = word_set("a an from her his its my our the their who whose")
-"""Words that open a description after a name and a comma."""
-
-PREPOSITIONS_OF_PLACE = word_set("across around at from in into near of on through to")
-"""Prepositions that stand before names of places more often than before names of people."""
-
 CLAUSE_MARKS = word_set('. ! ? … ... ?! !! , ; : — – " “ ”') | {"\n"}
-CLAUSE_OPENERS = CLAUSE_MARKS | _LISTS.clause_openers
-ENDS_OBJECT = CLAUSE_MARKS | _LISTS.ends_object
+CLAUSE_OPENERS = CLAUSE_MARKS | LISTS.clause_openers
+ENDS_OBJECT = CLAUSE_MARKS | LISTS.ends_object
 
 THEY = word_set("they them their theirs themselves themself")
 """Forms that refer to one person or to several."""
@@ -110,77 +102,55 @@ GENDERED = {
 GENDER: Mapping[str, str] = MappingProxyType(
     # Pronouns refer anew each time, so they are read apart from nouns
     {w: gender for w, gender in GENDER_OF_WORD.items() if w not in PRONOUNS and w not in THEY}
-    | dict.fromkeys(_LISTS.feminine, FEMININE)
-    | dict.fromkeys(_LISTS.masculine, MASCULINE)
-    | dict.fromkeys(_LISTS.non_binary, NON_BINARY)
+    | dict.fromkeys(LISTS.feminine, FEMININE)
+    | dict.fromkeys(LISTS.masculine, MASCULINE)
+    | dict.fromkeys(LISTS.non_binary, NON_BINARY)
 )
 """Noun, adjective or title → gender: Table S6a without its pronouns, and more of the same kind."""
 
-ADJECTIVES = word_set("female male feminine masculine lesbian") | _LISTS.non_binary
+ADJECTIVES = word_set("female male feminine masculine lesbian") | LISTS.non_binary
 """Words of a gender that stand before a noun or after "is": "a female comedian"."""
 
-KIN = _LISTS.kin
-ROLE_FAMILIES = _LISTS.lines("role_families")
-MODIFIER_FAMILIES = _LISTS.lines("modifier_families")
-# "Dr." is a title before a name and hardly ever a noun
-OCCUPATIONS = frozenset[str]().union(*ROLE_FAMILIES) - {"dr"}
-"""Every noun of every family; capitalised before a name they act as a title."""
-
-# Adjectives of gender stand before a noun and are none themselves
-PERSON_NOUNS = frozenset(GENDER) - ADJECTIVES | OCCUPATIONS | _LISTS.workers | KIN
+KIN = LISTS.kin
+# Adjectives of gender stand before a noun and are none themselves, and "Dr." is hardly ever one
+PERSON_NOUNS = frozenset(GENDER) - ADJECTIVES | LISTS.role_families - {"dr"} | LISTS.workers | KIN
 """Nouns for one person."""
 
 OTHER_PEOPLE: Mapping[str, str] = MappingProxyType(
-    dict.fromkeys(_LISTS.women_outside, FEMININE)
-    | dict.fromkeys(_LISTS.men_outside, MASCULINE)
-    | dict.fromkeys(_LISTS.people_outside, "")
+    dict.fromkeys(LISTS.women_outside, FEMININE)
+    | dict.fromkeys(LISTS.men_outside, MASCULINE)
+    | dict.fromkeys(LISTS.people_outside, "")
 )
 """Singular nouns for people outside a prompt's roles, with the gender they tell, if any."""
 
-PLURAL_PEOPLE = _LISTS.plural_people
+PLURAL_PEOPLE = LISTS.plural_people
 PLURALS: Mapping[str, str] = MappingProxyType(
-    dict.fromkeys(_LISTS.plural_women, FEMININE) | dict.fromkeys(_LISTS.plural_men, MASCULINE)
+    dict.fromkeys(LISTS.plural_women, FEMININE) | dict.fromkeys(LISTS.plural_men, MASCULINE)
 )
 """Nouns for several people of one gender."""
 
-ABBREVIATIONS = _LISTS.abbreviations
 FORMAL_TITLES = _LOCALE.titles["formal"]
 COMMON_TITLES = FORMAL_TITLES | _LOCALE.titles["informal"]
-RELATIVES = word_set("aunt auntie brother sister uncle")
-"""Titles of people who are seldom in a prompt's roles."""
-
 TITLES = _LOCALE.titles["every"]
 SURNAME_TITLES = TITLES - _LOCALE.titles["of_first_names"]
 """Titles before a surname: "Senator Warren" has no first name."""
 
-BEFORE_TITLES = _LISTS.before_titles
-OPEN_TITLES = BEFORE_TITLES | _LISTS.open_titles
-
+BEFORE_TITLES = LISTS.before_titles
 CALENDAR = _LOCALE.feasts["calendar"]
-MONTHS = word_set("april august june may")
-"""Months that are names too."""
-
 NATIONALITIES = _LOCALE.peoples["nationalities"]
 AMERICAN_PLACES = _LOCALE.places["home"]
-PLACE_HEADS = _LISTS.place_heads
-PLACE_TAILS = _LISTS.place_tails
-NAMED_THINGS = _LISTS.named_things
-SENTENCE_STARTERS = _LISTS.sentence_starters
-NEVER_NAMES = FUNCTION_WORDS | _LISTS.called | CALENDAR | NATIONALITIES | AMERICAN_PLACES
+SENTENCE_STARTERS = LISTS.sentence_starters
+NEVER_NAMES = FUNCTION_WORDS | LISTS.called | CALENDAR | NATIONALITIES | AMERICAN_PLACES
 """Words that are not part of any name."""
 
-NAMES_AND_WORDS = _LISTS.names_and_words
-NAMES_OR_WORDS = NAMES_AND_WORDS | _LISTS.names_or_words
+NAMES_OR_WORDS = LISTS.names_and_words | LISTS.names_or_words
 """First names that are words more often than names where nothing else tells."""
 
-NAMES_ALSO_WORDS = _LISTS.names_also_words
+NAMES_ALSO_WORDS = LISTS.names_also_words
 """First names that are ordinary words as well, and mostly a person's inside a sentence."""
 
 FREQUENT = 2_000
 """Bearers of a first name that is a person's wherever nothing speaks against it."""
-
-WELL_KNOWN = 20_000
-"""Bearers of a first name that needs little beside it."""
 
 
 @cache

@@ -79,12 +79,12 @@ def _expand(role: str) -> tuple[frozenset[str], frozenset[str]]:
         head = head[:-1]
     # "person" and its like may be anybody
     nouns = {head} - _LISTS.generic_roles
-    for family in en.ROLE_FAMILIES:
+    for family in en.LISTS.lines("role_families"):
         if head in family:
             nouns |= family - {"culinary"}
     modifiers = set(words[:-1])
     for word in words[:-1]:
-        for family in en.MODIFIER_FAMILIES:
+        for family in en.LISTS.lines("modifier_families"):
             if word in family:
                 modifiers |= family
     return frozenset(nouns), frozenset(modifiers)
@@ -102,7 +102,7 @@ IN_QUOTES, TITLED_IN_QUOTES, ASIDE = 0.4, 0.2, 0.4
 otherwise, and "Uncle Joe" and who owns "Mr. Lee's class" are seldom in a prompt's roles."""
 
 _NO_NAMES = ("ed", "ing", "ly")
-_DESCRIBES = en.APPOSITION | {"the"}
+_DESCRIBES = _LISTS.describing | {"the"}
 
 
 def story_odds(text: str, tokens: Tokens, cluster: NameCluster) -> float:
@@ -114,13 +114,13 @@ def story_odds(text: str, tokens: Tokens, cluster: NameCluster) -> float:
     if tokens.local is ENGLISH:
         after, behind = (*tokens.low[mentions[0].end : mentions[0].end + 2], "", "")[:2]
         acts = after in en.VERBS_AFTER_NAME or after.endswith("ed")
-        described = after == "," and behind in en.APPOSITION
+        described = after == "," and behind in _LISTS.describing
         person = (acts or described or len(mentions) > 1) and is_plain_name(word)
         if person or not en.FORMAL_TITLES.isdisjoint(cluster.titles):
             return SURE
         if sole and mentions[0].opening and word.endswith(_NO_NAMES) and not en.bearers(word):
             return -SURE
-    odds = name_score(text, tokens, cluster.words, mentions)
+    odds = name_score(text, tokens, cluster)
     # "Saskia, the falconer" is somebody, however rare the name
     ends = [tokens.low[run.end : run.end + 2] for run in mentions]
     described = any(end[:1] == [","] and end[-1] in _DESCRIBES for end in ends)
@@ -134,8 +134,8 @@ def _weight(tokens: Tokens, run: Candidate) -> float:
     if not run.titles:
         return IN_QUOTES if quoted else 1.0
     title, behind = tokens.low[run.titles[0]], tokens.low[run.end : run.end + 2]
-    aside = behind[:1] == ["'s"] and not en.PLACE_TAILS.isdisjoint(behind)
-    weight = ASIDE if title in en.RELATIVES or aside else 1.0
+    aside = behind[:1] == ["'s"] and not en.LISTS.place_tails.isdisjoint(behind)
+    weight = ASIDE if title in _LISTS.relatives or aside else 1.0
     if not quoted:
         return weight
     return TITLED_IN_QUOTES if title in en.FORMAL_TITLES else weight * IN_QUOTES
@@ -388,7 +388,7 @@ class Scene:
 
 def read_story(text: str, roles: Roles, locale: Locale | None = None) -> Scene:
     """Collect what a story holds before anyone is given a role: names, nouns and pronouns."""
-    read = scan_people(text, local_words(locale), story_start(text), story_odds)
+    read = scan_people(text, local_words(locale), story_odds, story_start(text))
     tokens, people = read[1], [person for person in read[2] if person.score >= LEAST]
     for person in people:
         # Bounded, so that a name said often does not decide alone
