@@ -113,12 +113,12 @@ def texts(data: Path) -> Iterator[tuple[str, str, str]]:
 def clusters(text: str, local) -> Iterator[tuple[str, list[str], Counter[str], list]]:
     """Yield each name of a text, its features, and the spans of its mentions."""
     draft = TextDraft(text, local)
-    runs = find_candidates(text, draft.tokens)
+    runs = find_candidates(draft.tokens)
     for each in name_clusters(draft.tokens, runs):
         own = list(name_features(draft.tokens, each.words, each.mentions))
         around = Counter[str]()
         for run in each.mentions:
-            for features in mention_features(text, draft.tokens, run):
+            for features in mention_features(draft.tokens, run):
                 around.update(features)
         share = len(each.mentions) ** -0.5
         spans = [draft.span((r.titles or [r.start])[0], r.end - 1, "") for r in each.mentions]

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 from examples import other_gender
+from known import known_names
 from pronouns import read_passages
 
 from portrayal.annotate.people.any_text.everyone import find_everyone
@@ -71,7 +72,8 @@ def gap(path: Path) -> Iterator[Passage]:
             seen.append((marks, n, m))
             return np.full((m, n + 1), np.nan)
 
-        find_everyone(passage.text, given_spans=passage.names, refer=look)
+        with known_names(passage.names, by_rules=False):
+            find_everyone(passage.text, refer=look)
         for marks, n_people, _ in seen:
             pronoun = next(
                 (m.person for m in marks if m.kind == "pronoun" and m.start == passage.pronoun),

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from known import known_names
 
 from portrayal.annotate.people.any_text.everyone import find_everyone
 from portrayal.annotate.people.any_text.pronouns import Refer
@@ -236,9 +237,8 @@ def score_pronouns(
 
 def _said(passage: PronounPassage, refer: Refer | None, names_given: bool) -> list[bool]:
     """Whether the pronoun means each of the two names, as people are found."""
-    people = find_everyone(
-        passage.text, unnamed=True, given_spans=passage.names if names_given else (), refer=refer
-    )
+    with known_names(passage.names if names_given else (), by_rules=refer is None):
+        people = find_everyone(passage.text, unnamed=True, refer=refer)
     # Whoever has the pronoun among the references is whom it means
     for one in people:
         if any(s.kind == "reference" and s.start == passage.pronoun for s in one.spans):

@@ -7,7 +7,7 @@ from portrayal.annotate.people.shared.words import bearers, given_names, is_give
 
 def runs(text):
     tokens = scan(text)
-    found = find_candidates(text, tokens)
+    found = find_candidates(tokens)
     return [" ".join(tokens.words[part] for part in run.parts) for run in found]
 
 
@@ -31,7 +31,7 @@ def test_runs_that_may_be_names(text, expected):
 
 def test_titles_stand_apart_from_the_name():
     tokens = scan("Then Dr. Amara Nwosu came.")
-    (run,) = find_candidates("Then Dr. Amara Nwosu came.", tokens)
+    (run,) = find_candidates(tokens)
     assert [tokens.low[at] for at in run.titles] == ["dr"]
     assert run.words == ["amara", "nwosu"]
 

@@ -6,7 +6,7 @@ from portrayal.annotate.people.shared.scan import scan
 
 def run(text):
     tokens = scan(text)
-    return tokens, take(text, tokens, openings(text, tokens)[0])
+    return tokens, take(tokens, openings(tokens)[0])
 
 
 def written(text):
@@ -65,14 +65,14 @@ def test_other_marks_end_the_name(text):
 )
 def test_initials(text, words, initials):
     tokens = scan(text)
-    (found,) = find_candidates(text, tokens)
+    (found,) = find_candidates(tokens)
     assert (found.words, found.initials) == (words, initials)
 
 
 @pytest.mark.parametrize("text", ["It was plan B. Olga sang.", "She got an A. Olga sang."])
 def test_a_letter_that_is_no_initial_opens_no_name(text):
     tokens = scan(text)
-    assert [r.words for r in find_candidates(text, tokens)] == [["olga"]]
+    assert [r.words for r in find_candidates(tokens)] == [["olga"]]
 
 
 def test_small_words_with_a_hyphen_are_part_of_a_name():

@@ -8,7 +8,7 @@ from portrayal.annotate.people.shared.scan import scan
 
 def clusters(text):
     tokens = scan(text)
-    runs = find_candidates(text, tokens)
+    runs = find_candidates(tokens)
     found = name_clusters(tokens, runs)
     words = dict(enumerate(tokens.words))
     return {" ".join(c.words): (words.get(c.first_name(tokens)), len(c.mentions)) for c in found}

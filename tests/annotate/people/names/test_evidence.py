@@ -16,16 +16,16 @@ from portrayal.annotate.people.shared.scan import scan
 
 def run_of(text, which=0):
     tokens = scan(text)
-    return tokens, find_candidates(text, tokens)[which]
+    return tokens, find_candidates(tokens)[which]
 
 
 def score(text, which=0):
     tokens, run = run_of(text, which)
-    return name_score(text, tokens, NameCluster(run.words, run, [run]))
+    return name_score(tokens, NameCluster(run.words, run, [run]))
 
 
-def features_of(text, tokens, run):
-    return {one for features in mention_features(text, tokens, run) for one in features}
+def features_of(tokens, run):
+    return {one for features in mention_features(tokens, run) for one in features}
 
 
 NOTHING = score("and over Zorana again")
@@ -62,7 +62,7 @@ def test_a_frequent_first_name_speaks_for_a_person(known, other):
 
 def test_a_class_counts_with_its_place():
     tokens, run = run_of("the streets of Zorana, a busy city")
-    told = features_of("the streets of Zorana, a busy city", tokens, run)
+    told = features_of(tokens, run)
     assert told >= {"-1 of", "-2 nouns_of_places of", "+1 ,", "gloss thing"}
     assert "alone 1" in set(name_features(tokens, run.words, [run]))
 
@@ -70,18 +70,18 @@ def test_a_class_counts_with_its_place():
 def test_the_pronoun_behind_a_name_counts_up_to_the_next_name():
     text = "Xolani Mdze left. He wept."
     tokens, run = run_of(text)
-    assert "then she 1" in features_of(text, tokens, run)
+    assert "then she 1" in features_of(tokens, run)
     text = "Xolani Mdze left. Emil Tarn came. He wept."
     tokens, run = run_of(text)
-    assert not any(each.startswith("then") for each in features_of(text, tokens, run))
+    assert not any(each.startswith("then") for each in features_of(tokens, run))
 
 
 def test_a_word_is_read_by_its_kind():
     # A noun that needs an article is no subject, so it is a name; hope and rain need none
     assert kinds_of_word("mark") == ("countable", "verb")
     assert kinds_of_word("ann") == ()
-    assert "bare subject" in features_of("Bill read the note.", *run_of("Bill read the note."))
-    features = features_of("Hope read the note.", *run_of("Hope read the note."))
+    assert "bare subject" in features_of(*run_of("Bill read the note."))
+    features = features_of(*run_of("Hope read the note."))
     assert "bare subject" not in features
     assert features >= {"idea subject", "idea +1 acts"}
 
@@ -89,7 +89,7 @@ def test_a_word_is_read_by_its_kind():
 def test_what_the_sentence_before_ends_with_says_nothing():
     text = "The room was quiet. Bill opened the book."
     tokens, run = run_of(text)
-    assert features_of(text, tokens, run) == features_of(text[20:], *run_of(text[20:]))
+    assert features_of(tokens, run) == features_of(*run_of(text[20:]))
 
 
 def test_introductions():

@@ -147,17 +147,6 @@ def test_what_is_not_known_is_left_to_the_rules():
     assert find_everyone(TEXT, refer=silent) == find_everyone(TEXT)
 
 
-def test_known_names_are_people_and_two_of_them_are_two():
-    text = "Xoch Prantl wrote to Vrenner. Later Vrenner said that he slept."
-    vrenner = text.index("Vrenner")
-    known = [(0, 11), (vrenner, vrenner + 7)]
-    names = [one.name for one in find_everyone(text, given_spans=known)]
-    assert names == ["Xoch Prantl", "Vrenner"]
-    same = "Ann Lee called Ann."
-    assert len(find_everyone(same)) == 1
-    assert len(find_everyone(same, given_spans=[(0, 7), (15, 18)])) == 2
-
-
 def test_a_labeler_that_is_none_is_refused():
     with pytest.raises(OptionError, match="expected the labeler embedded or reader; got 'llm'"):
         referring_of("llm")

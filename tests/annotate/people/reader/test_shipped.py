@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from command import invoke
+from portrayal.annotate.people import find_everyone
 from portrayal.annotate.people.reader import load_network, read_stories, reader_settings
 from portrayal.annotate.people.shared.model import UNSPECIFIED, Roles
 from portrayal.annotate.people.stories.extract import extract_people
@@ -20,6 +21,7 @@ WEIGHTS = ROOT / "src/portrayal/annotate/people/reader/weights"
 sys.path.insert(0, str(ROOT / "scripts/reader"))  # the marked stories, and which are left out
 
 from examples import fold_of, marked  # noqa: E402
+from known import known_names  # noqa: E402
 
 
 def left_out(*files):
@@ -92,3 +94,16 @@ def test_an_audit_needs_no_folder(tmp_path):
     done = invoke("audit", "laissez-faire", "--texts", str(texts), "--labeler", "routed", *out)
     assert done.exit_code == 0, done.output
     assert "people-reader.v7" in done.output
+
+
+def test_known_names_are_people_and_two_of_them_are_two():
+    text = "Xoch Prantl wrote to Vrenner. Later Vrenner said that he slept."
+    vrenner = text.index("Vrenner")
+    with known_names([(0, 11), (vrenner, vrenner + 7)], by_rules=True):
+        names = [one.name for one in find_everyone(text)]
+    assert names == ["Xoch Prantl", "Vrenner"]
+    same = "Ann Lee called Ann."
+    assert len(find_everyone(same)) == 1
+    with known_names([(0, 7), (15, 18)], by_rules=True):
+        assert len(find_everyone(same)) == 2
+    assert len(find_everyone(same)) == 1

@@ -259,7 +259,6 @@ def draft_people(
     *,
     writer: bool = False,
     local: LocalWords = ENGLISH,
-    given_spans: Sequence[tuple[int, int]] = (),
     refer: pronouns.Refer | None = None,
 ) -> list[PersonDraft]:
     """The people of `text`.
@@ -272,8 +271,6 @@ def draft_people(
         Whether to add the writer.
     local
         Words of a locale.
-    given_spans
-        Offsets of names that are known to be people's; two of them are two people.
     refer
         Says whom pronouns mean; without it, the rules do.
     """
@@ -281,8 +278,6 @@ def draft_people(
     tokens, names = draft.tokens, draft.clusters
     if refer is None:
         names = [cluster for cluster in names if cluster.score >= clusters.ENOUGH]
-    if given_spans:
-        names = clusters.with_known(tokens, names, given_spans)
     for index, cluster in enumerate(names):
         name = draft.words(cluster.longest.start, cluster.longest.end - 1)
         draft.people.append(PersonDraft(cluster.first, name, score=cluster.score))

@@ -78,7 +78,6 @@ def find_everyone(
     unnamed: bool = False,
     writer: bool = False,
     locale: Locale | None = None,
-    given_spans: Sequence[tuple[int, int]] = (),
     refer: Refer | None = None,
 ) -> list[Person]:
     """Find the people of a text.
@@ -99,8 +98,6 @@ def find_everyone(
         (`portrayal.reference.locales`): its titles and honorifics are no part of a name and may
         tell a gender, as its pronouns do; a name that it lists as a place, people, feast or god is
         left out unless the text refers to it as to a person.
-    given_spans
-        Offsets of names that are known to be people's; two of them are two people.
     refer
         Says whom "she" and "he" mean, as
         `portrayal.annotate.people.reader.referents.referring` returns it; without it, rules do.
@@ -117,7 +114,7 @@ def find_everyone(
     [('Ann Lee', 'F', (0, 1)), ('Bo Lee', 'M', (1,))]
     """
     sentences, local = split(text), local_words(locale)
-    drafts = draft_people(text, writer=writer, local=local, given_spans=given_spans, refer=refer)
+    drafts = draft_people(text, writer=writer, local=local, refer=refer)
     starts, people = [start for start, _ in sentences], []
     for draft in drafts:
         # Drafts without spans were found to be no person's on the way
@@ -171,33 +168,24 @@ def main_person(people: Sequence[Person]) -> Person | None:
 
 
 _PERSON = pa.struct(
-    [
-        ("name", pa.string()),
-        ("first", pa.string()),
-        ("last", pa.string()),
-        ("title", pa.string()),
-        ("gender", pa.string()),
-        ("references", pa.list_(pa.string())),
-        ("main", pa.bool_()),
-        ("writer", pa.bool_()),
-        ("mentions", pa.list_(SPAN)),
-        ("sentences", pa.list_(pa.int32())),
-    ]
+    dict.fromkeys(("name", "first", "last", "title", "gender"), pa.string())
+    | {
+        "references": pa.list_(pa.string()),
+        "main": pa.bool_(),
+        "writer": pa.bool_(),
+        "mentions": pa.list_(SPAN),
+        "sentences": pa.list_(pa.int32()),
+    }
 )
 _SCHEMA = pa.schema([pa.field("people", pa.list_(_PERSON))])
 
 
 def person_facts(person: Person, *, main: bool) -> dict[str, Any]:
     """Return a person as plain values; `main` says whether the text is mostly about this one."""
-    mentions = [{"start": start, "end": end, "kind": kind} for start, end, kind in person.spans]
-    changed = {
-        "references": list(person.references),
-        "main": main,
-        "mentions": mentions,
-        "sentences": list(person.sentences),
-    }
+    lists = {"references": list(person.references), "sentences": list(person.sentences)}
+    facts = {**lists, "main": main, "mentions": [span._asdict() for span in person.spans]}
     names = [field.name for field in _PERSON]
-    return {name: changed[name] if name in changed else getattr(person, name) for name in names}
+    return {name: facts[name] if name in facts else getattr(person, name) for name in names}
 
 
 def _setup(settings: Mapping[str, Any]) -> Callable[..., dict[str, Any]]:

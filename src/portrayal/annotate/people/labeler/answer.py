@@ -88,9 +88,6 @@ def _bare(role: str) -> str:
     return _FIRST_WORDS.sub("", " ".join(role.split())).replace("{", "(").replace("}", ")")
 
 
-REMOVED = ("names not in the text", "names that are role words", "references not in the text")
-"""What is removed from answers, as it is counted."""
-
 # Vowel signs of Devanagari are letters of a word, which `\w` does not know
 _MARKS = "\u0900-\u0903\u093a-\u094f\u0962\u0963"
 _WORD = re.compile(rf"(?:[^\W\d_]|[{_MARKS}])+")
@@ -140,7 +137,7 @@ def read_answer(
     text
         The text that was labelled.
     removed
-        Counts what was removed, under the words of `REMOVED`.
+        Counts what was removed: names and references not in the text, names that are role words.
 
     Returns
     -------

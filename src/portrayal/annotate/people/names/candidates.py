@@ -94,17 +94,7 @@ class Candidate:
     bound: bool = False
 
 
-def gap(text: str, tokens: Tokens, i: int) -> str:
-    """What stands between token `i` and the next one."""
-    return text[tokens.starts[i] + len(tokens.words[i]) : tokens.starts[i + 1]]
-
-
-def gap_before(text: str, tokens: Tokens, i: int) -> str:
-    """What stands before the token at `i`, without blanks."""
-    return gap(text, tokens, i - 1).strip()
-
-
-def openings(text: str, tokens: Tokens) -> list[int]:
+def openings(tokens: Tokens) -> list[int]:
     """Positions of the words that can open a run."""
     words, low = tokens.words, tokens.low
     opens_at = []
@@ -112,7 +102,7 @@ def openings(text: str, tokens: Tokens) -> list[int]:
         word = words[i]
         if len(word) == 1:
             lettered = i > 0 and low[i - 1] in LISTS.lettered
-            opens = not lettered and _initial(text, tokens, i) > 0
+            opens = not lettered and _initial(tokens, i) > 0
         elif word[0].isupper():
             opens = not _ends_names(tokens, i)
         else:
@@ -129,21 +119,21 @@ def _ends_names(tokens: Tokens, i: int) -> bool:
     return dont or tokens.low[i] in NOT_PARTS or tokens.low[i] in tokens.local.nobody
 
 
-def take(text: str, tokens: Tokens, i: int) -> Candidate:
+def take(tokens: Tokens, i: int) -> Candidate:
     """The run that opens at `i`."""
     words, low = tokens.words, tokens.low
     run = Candidate(i, i, [], [])
     # Titles stand first
-    end = opened = run.start = run.end = take_titles(text, tokens, i, run)
+    end = opened = run.start = run.end = take_titles(tokens, i, run)
     while end < len(words):
         word = words[end]
-        marked = word in _CLOSED_BY or (end > run.start and gap(text, tokens, end - 1) != " ")
-        if run.parts and marked and (behind := take_nickname(text, tokens, end, run)):
+        marked = word in _CLOSED_BY or (end > run.start and tokens.gaps[end] != " ")
+        if run.parts and marked and (behind := take_nickname(tokens, end, run)):
             end = opened = behind
             continue
-        if end != opened and gap_before(text, tokens, end):
+        if end != opened and tokens.gaps[end].strip():
             break
-        if length := _initial(text, tokens, end):
+        if length := _initial(tokens, end):
             end += length
         elif run.parts and word[0].isupper() and low[end] in SUFFIXES | tokens.local.honorifics:
             end += 1 + (low[end] in _JUNIOR and words[end + 1 : end + 2] == ["."])
@@ -161,7 +151,7 @@ def take(text: str, tokens: Tokens, i: int) -> Candidate:
     return run
 
 
-def take_titles(text: str, tokens: Tokens, i: int, run: Candidate) -> int:
+def take_titles(tokens: Tokens, i: int, run: Candidate) -> int:
     """Note the titles from `i` on; returns the position behind them."""
     words, low = tokens.words, tokens.low
     end = i
@@ -174,7 +164,7 @@ def take_titles(text: str, tokens: Tokens, i: int, run: Candidate) -> int:
             break
         run.titles.append(end)
         end = behind
-        if end < len(words) and low[end] == "." and not gap(text, tokens, end - 1):
+        if end < len(words) and low[end] == "." and not tokens.gaps[end]:
             # A full stop behind a title written out ends the sentence
             if local and low[end - 1] not in tokens.local.abbreviations:
                 break
@@ -194,7 +184,7 @@ def _is_part(tokens: Tokens, i: int) -> bool:
     return len(word) == 1 or not word.isupper() or word in _CASES_OF_J
 
 
-def _initial(text: str, tokens: Tokens, i: int) -> int:
+def _initial(tokens: Tokens, i: int) -> int:
     """How many tokens an initial at `i` takes up; 0 where there is none.
 
     "A" and "I" are initials only with a full stop and another initial or name behind it.
@@ -203,7 +193,7 @@ def _initial(text: str, tokens: Tokens, i: int) -> int:
     word = words[i]
     if len(word) != 1 or not word.isupper():
         return 0
-    stopped = words[i + 1 : i + 2] == ["."] and not gap(text, tokens, i)
+    stopped = words[i + 1 : i + 2] == ["."] and not tokens.gaps[i + 1]
     if tokens.low[i] not in NOT_PARTS:
         return 1 + stopped
     if not stopped or i + 2 >= len(words) or not words[i + 2][0].isupper():
@@ -211,11 +201,11 @@ def _initial(text: str, tokens: Tokens, i: int) -> int:
     return 2
 
 
-def take_nickname(text: str, tokens: Tokens, i: int, run: Candidate) -> int:
+def take_nickname(tokens: Tokens, i: int, run: Candidate) -> int:
     """Position behind 'a "Nickname"' before a surname, which is noted; 0 where there is none."""
     words = tokens.words
     mark = words[i]
-    if run.nickname or not (mark in _CLOSED_BY or gap_before(text, tokens, i) in _SINGLE):
+    if run.nickname or not (mark in _CLOSED_BY or tokens.gaps[i].strip() in _SINGLE):
         return 0
     first = i + (mark in _CLOSED_BY)
     # Position behind the last word of the nickname; 0 where nothing near closes it
@@ -223,7 +213,7 @@ def take_nickname(text: str, tokens: Tokens, i: int, run: Candidate) -> int:
     if mark in _CLOSED_BY:
         ahead = words[first : first + 1 + _LONGEST_NICKNAME]
         last = first + ahead.index(_CLOSED_BY[mark]) if _CLOSED_BY[mark] in ahead else 0
-    elif first + 1 < len(words) and gap_before(text, tokens, first + 1) in _SINGLE:
+    elif first + 1 < len(words) and tokens.gaps[first + 1].strip() in _SINGLE:
         last = first + 1
     behind = last + (mark in _CLOSED_BY)
     if last <= first or behind >= len(words) or not _is_part(tokens, behind):
@@ -271,7 +261,7 @@ _NOT_PLAIN = (
 ) | (en.NAMES_OR_WORDS | en.NAMES_ALSO_WORDS | en.PLURAL_PEOPLE)
 
 
-def find_candidates(text: str, tokens: Tokens) -> list[Candidate]:
+def find_candidates(tokens: Tokens) -> list[Candidate]:
     """Runs of capitalised words that may name people, in order.
 
     A run that is ruled out by its own words is left out.
@@ -281,10 +271,10 @@ def find_candidates(text: str, tokens: Tokens) -> list[Candidate]:
     runs: list[Candidate] = []
     behind = 0
     fields = labels_of_form(tokens)
-    for i in openings(text, tokens):
+    for i in openings(tokens):
         if i < behind:
             continue
-        run = take(text, tokens, i)
+        run = take(tokens, i)
         # The next run opens behind this one, even where it came to nothing
         behind = max(run.end, i + 1)
         if not run.parts:
@@ -303,7 +293,7 @@ def find_candidates(text: str, tokens: Tokens) -> list[Candidate]:
         # One letter before a frequent first name is no initial of a surname
         frequent = len(letters) == 1 and en.bearers(run.words[0]) >= en.FREQUENT
         run.initials = "" if frequent or letters in LISTS.countries else letters
-        if run.bound or not (run.start in fields or is_ruled_out(text, tokens, run)):
+        if run.bound or not (run.start in fields or is_ruled_out(tokens, run)):
             run.gender = gender_of_titles(tokens, run)
             runs += couple_of(tokens, run)
     return runs
@@ -412,7 +402,7 @@ def trim(tokens: Tokens, run: Candidate, forms: set[str]) -> bool:
 
 
 def is_ruled_out(  # noqa: PLR0911 (one return for each reason)
-    text: str, tokens: Tokens, run: Candidate
+    tokens: Tokens, run: Candidate
 ) -> bool:
     """Whether the run's own words, or what it is joined to, name no person."""
     low, local = tokens.low, tokens.local.places
@@ -435,7 +425,7 @@ def is_ruled_out(  # noqa: PLR0911 (one return for each reason)
         if place and not polite:
             return True
         of = low[run.end : run.end + 1] in (["of"], ["for"]) and not en.is_given(first)
-        return of or _continues(text, tokens, run)
+        return of or _continues(tokens, run)
     # Several words may name an organisation, place or event
     body = (
         not BODY_PARTS.isdisjoint(name_words[1:])
@@ -457,7 +447,7 @@ def is_ruled_out(  # noqa: PLR0911 (one return for each reason)
     # A title and a first name outweigh a word of organisations among the rest
     if len(name_words) > _MOST or body:
         return not (run.titles and en.is_given(first) and len(name_words) <= _MOST)
-    return _continues(text, tokens, run)
+    return _continues(tokens, run)
 
 
 def labels_of_form(tokens: Tokens) -> set[int]:
@@ -509,14 +499,14 @@ def opens_line(tokens: Tokens, i: int) -> bool:
     return back < 0 or tokens.words[back] == "\n"
 
 
-def _continues(text: str, tokens: Tokens, run: Candidate) -> bool:
+def _continues(tokens: Tokens, run: Candidate) -> bool:
     """Whether the run is joined to more of a name that is no person's: "Ernst & Young", "WHO"."""
     words, low, end = tokens.words, tokens.low, run.end
-    if run.start and "&" in gap(text, tokens, run.start - 1):
+    if run.start and "&" in tokens.gaps[run.start]:
         return True
     if end >= len(words):
         return False
-    between = gap(text, tokens, end - 1)
+    between = tokens.gaps[end]
     after = words[end]
     second = words[end + 1] if end + 1 < len(words) else ""
     acronym = after.isupper() and len(after) > 1 and after not in LISTS.post_nominals

@@ -1,7 +1,7 @@
 """Names that belong to one person: "Angela Merkel", "Dr. Merkel", "Angela"."""
 
 import re
-from bisect import bisect_left, bisect_right, insort
+from bisect import bisect_left, insort
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -73,11 +73,6 @@ class NameCluster:
         """Position of the last mention before `i`; below 0 where there is none."""
         before = bisect_left(self.places, i)
         return self.places[before - 1] if before else -self.longest.start - 1
-
-    @property
-    def title_places(self) -> list[int]:
-        """Token positions of titles before the name."""
-        return [title for run in self.mentions for title in run.titles]
 
     def first_name(self, tokens: Tokens) -> int | None:
         """Token position of the first name; None where only a title and a surname are given."""
@@ -154,7 +149,7 @@ def capital_speakers(text: str) -> str:
 def scan_people(
     written: str,
     local: LocalWords,
-    odds: Callable[[str, Tokens, NameCluster], float],
+    odds: Callable[[Tokens, NameCluster], float],
     start: int = 0,
 ) -> tuple[str, Tokens, list[NameCluster]]:
     """Read a text once: its words, and whom it names, in order of first mention.
@@ -178,8 +173,8 @@ def scan_people(
     text = capital_speakers(written)
     tokens = scan(text, start, local)
     people = []
-    for cluster in name_clusters(tokens, find_candidates(text, tokens)):
-        cluster.score = odds(text, tokens, cluster)
+    for cluster in name_clusters(tokens, find_candidates(tokens)):
+        cluster.score = odds(tokens, cluster)
         if cluster.score < DOUBTED:
             continue
         people.append(cluster)
@@ -276,32 +271,3 @@ def owner_of_word(
             c.recency(run.start),
         ),
     )
-
-
-def with_known(
-    tokens: Tokens, clusters: Sequence[NameCluster], given_spans: Sequence[tuple[int, int]]
-) -> list[NameCluster]:
-    """Clusters with the people added whose names stand at the offsets `given_spans`.
-
-    A name that a cluster has is that person's, unless another known name is; any other is a
-    person's there.
-    """
-    all_clusters, used = list(clusters), list[NameCluster]()
-    ends = [start + len(word) for start, word in zip(tokens.starts, tokens.words, strict=False)]
-    for start, end in given_spans:
-        # The words from `first` to `last` reach into the span
-        first, last = bisect_right(ends, start), bisect_left(tokens.starts, end, hi=len(ends))
-        inside = list(range(first, last))
-        owned = [
-            c for c in all_clusters for run in c.mentions if run.start < last and first < run.end
-        ]
-        if not inside or (owned and owned[0] not in used):
-            used += owned[:1]
-            continue
-        for cluster in owned[:1]:
-            cluster.mentions = [r for r in cluster.mentions if r.start not in inside]
-        words = tokens.low[first:last]
-        run = Candidate(first, last, inside, [], words=words)
-        used.append(NameCluster(words, run, [run], ENOUGH, first=tokens.words[first]))
-        all_clusters.append(used[-1])
-    return all_clusters

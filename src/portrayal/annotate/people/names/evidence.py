@@ -216,15 +216,13 @@ def place_in_text(tokens: Tokens, first: int, end: int) -> str:
     return "line" if is_named else ""
 
 
-def _run_features(text: str, tokens: Tokens, run: candidates.Candidate) -> Iterator[str]:
+def _run_features(tokens: Tokens, run: candidates.Candidate) -> Iterator[str]:
     """What stands in a mention, or close around it: titles, letters, quotation marks."""
     low, end, local = tokens.low, run.end, tokens.local
     first, several = (run.titles or [run.start])[0], len(run.words) > 1
-    before = first > 0 and candidates.gap(text, tokens, first - 1).strip()[-1:] in _SINGLE
+    before = first > 0 and tokens.gaps[first].strip()[-1:] in _SINGLE
     opens = before or (first > 0 and low[first - 1] in QUOTES)
-    closes = end < len(low) and (
-        low[end] in QUOTES or candidates.gap(text, tokens, end - 1)[:1] in _SINGLE
-    )
+    closes = end < len(low) and (low[end] in QUOTES or tokens.gaps[end][:1] in _SINGLE)
     ahead = low[max(0, first - _NEAR) : first]
     near = low[max(0, first - _NEAR) : max(0, first - 1)]
     around = (*low[max(0, first - _BESIDE) : first], *low[end : end + _BESIDE])
@@ -293,12 +291,10 @@ def _features_behind(
     return (*features, *(f"{word} {feature}" for word in word_kinds for feature in features))
 
 
-def mention_features(
-    text: str, tokens: Tokens, run: candidates.Candidate
-) -> Iterator[tuple[str, ...]]:
+def mention_features(tokens: Tokens, run: candidates.Candidate) -> Iterator[tuple[str, ...]]:
     """What stands in and around a mention: groups of features, of which few are new."""
     low, words, end = tokens.low, tokens.words, run.end
-    yield tuple(_run_features(text, tokens, run))
+    yield tuple(_run_features(tokens, run))
     i = (run.titles or [run.start])[0] - 1
     kinds = kinds_of_word(run.words[0]) if len(run.words) == 1 and not run.titles else ()
     # What the sentence before ends with says nothing, but quotation marks and line breaks do
@@ -403,20 +399,18 @@ def _sum(features: tuple[str, ...]) -> float:
     return sum(weights.get(feature, 0.0) for feature in features)
 
 
-def name_score(text: str, tokens: Tokens, cluster: NameCluster) -> float:
+def name_score(tokens: Tokens, cluster: NameCluster) -> float:
     """Logarithm of the odds that a name is a person's.
 
     Parameters
     ----------
-    text, tokens
+    tokens
         The text.
     cluster
         The name; what is around n mentions weighs as much as around the square root of n.
     """
     mentions = cluster.mentions
     name_sum = _sum(tuple(name_features(tokens, cluster.words, mentions)))
-    around = sum(
-        _sum(features) for run in mentions for features in mention_features(text, tokens, run)
-    )
+    around = sum(_sum(features) for run in mentions for features in mention_features(tokens, run))
     # Mentions of one text are alike, so n of them are worth less than n
     return _weights()["bias"] + name_sum + around / math.sqrt(len(mentions))

@@ -156,6 +156,8 @@ class Tokens:
         Number of the sentence it stands in; a quotation belongs to the sentence around it.
     quoted
         Number of the quotation it stands in, from 1 on; 0 outside quotation marks.
+    gaps
+        What stands before each token, and behind the last one.
     local
         What a locale adds to the words of English.
     """
@@ -165,6 +167,7 @@ class Tokens:
     starts: list[int]
     sentence: list[int]
     quoted: list[int]
+    gaps: list[str]
     local: LocalWords = ENGLISH
 
     def is_local_title(self, i: int) -> bool:
@@ -232,4 +235,4 @@ def scan(text: str, start: int = 0, local: LocalWords = ENGLISH) -> Tokens:
             for word, name in zip(low, names, strict=True)
         ]
     starts = list(accumulate(map(len, pieces), initial=start))[1::2]
-    return Tokens(words, low, starts, sentence, quoted, local)
+    return Tokens(words, low, starts, sentence, quoted, pieces[::2], local)

@@ -80,7 +80,7 @@ def make_cast(scene: Scene, slots: Slots) -> Cast:
             strangers[index] = gender
 
     for index, person in enumerate(scene.people):
-        for i in person.title_places:
+        for i in [title for run in person.mentions for title in run.titles]:
             # A title without a gender counts as non-binary in the words, and is no evidence
             gender = genders.get(low[i]) or GENDER_OF_WORD.get(low[i], NON_BINARY)
             if gender != NON_BINARY:

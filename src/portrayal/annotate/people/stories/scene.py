@@ -105,7 +105,7 @@ _NO_NAMES = ("ed", "ing", "ly")
 _DESCRIBES = _LISTS.describing | {"the"}
 
 
-def story_odds(text: str, tokens: Tokens, cluster: NameCluster) -> float:
+def story_odds(tokens: Tokens, cluster: NameCluster) -> float:
     """Log odds that a name is a person's, read from its evidence where they are in question."""
     word, mentions, sole = cluster.words[0], cluster.mentions, len(cluster.words) == 1
     # "Golden Temple", say: no person's as a whole
@@ -120,7 +120,7 @@ def story_odds(text: str, tokens: Tokens, cluster: NameCluster) -> float:
             return SURE
         if sole and mentions[0].opening and word.endswith(_NO_NAMES) and not en.bearers(word):
             return -SURE
-    odds = name_score(text, tokens, cluster)
+    odds = name_score(tokens, cluster)
     # "Saskia, the falconer" is somebody, however rare the name
     ends = [tokens.low[run.end : run.end + 2] for run in mentions]
     described = any(end[:1] == [","] and end[-1] in _DESCRIBES for end in ends)
