@@ -11,7 +11,7 @@ from portrayal.annotate.annotator import Annotator, description
 from portrayal.annotate.language import check_readable
 from portrayal.annotate.people.any_text.draft import draft_people
 from portrayal.annotate.people.any_text.pronouns import Refer
-from portrayal.annotate.people.names.candidates import PARTICLES, SUFFIXES
+from portrayal.annotate.people.names.candidates import LISTS
 from portrayal.annotate.people.reader.referents import EMBEDDED, referring_of
 from portrayal.annotate.people.shared.model import Span
 from portrayal.annotate.people.shared.scan import local_words, locale_of
@@ -64,10 +64,10 @@ class Person:
         """Last name as written, with its particles ("von der Leyen"); None where none is given."""
         # The word without its full stop and commas, in lower case
         words = (self.name or "").split()
-        words = [word for word in words if word.strip(".,").lower() not in SUFFIXES]
+        words = [word for word in words if word.strip(".,").lower() not in LISTS.suffixes]
         words = words[self.first is not None :]
         start = len(words) - 1
-        while start > 0 and words[start - 1] in PARTICLES:
+        while start > 0 and words[start - 1] in LISTS.particles:
             start -= 1
         return " ".join(words[start:]) if words else None
 

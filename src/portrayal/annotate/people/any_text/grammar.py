@@ -15,7 +15,6 @@ from portrayal.annotate.people.names.candidates import LISTS, opens_sentence
 from portrayal.annotate.people.shared import words as en
 from portrayal.annotate.people.shared.links import OTHER, PersonMention
 from portrayal.annotate.people.shared.scan import Tokens
-from portrayal.annotate.people.shared.words import word_set
 
 _position, _sentence = attrgetter("at"), attrgetter("sentence")
 SURE, TOLD, LIKELY = 6_000, 4_000, 2_500
@@ -27,9 +26,6 @@ _HANDED = LISTS.verbs("handing") | LISTS.handed
 _PLEDGED = LISTS.verbs("pledging") | LISTS.pledged
 _MINDED = LISTS.verbs("minding") | LISTS.minded
 _CONTROLLED = LISTS.verbs("controlled") | LISTS.controlled_forms
-_LET = word_set("let lets help helps helped make makes made hear heard see sees saw watch watched")
-_CAUSES = frozenset(("because", "since", "as", "after", "when"))
-_TURNS = frozenset(("but", "and", "so", "yet"))
 
 
 class Preference(NamedTuple):
@@ -153,20 +149,18 @@ def _fronted(
         return None
     start = same_sentence[0].at
     # The phrase must open its sentence, else it belongs to the verb before
-    opened = next((i for i in range(start - 1, max(-1, start - 4), -1) if low[i] in _FRONT), -1)
+    opened = next(
+        (i for i in range(start - 1, max(-1, start - 4), -1) if low[i] in LISTS.front), -1
+    )
     if opened < 0 or (opened and low[opened - 1] not in en.CLAUSE_MARKS):
         return None
     if not (en.CLAUSE_MARKS | en.COPULAS).isdisjoint(low[opened : event.at]):
         return None
-    behind = low.index(",", event.at) if "," in low[event.at : event.at + _FRONTED] else -3
+    behind = low.index(",", event.at) if "," in low[event.at : event.at + 6] else -3
     subject = next((one for one in mentions if one.at - behind in (1, 2)), None)
     if subject is None or subject.sentence != event.sentence:
         return None
     return Preference(event.at, subject.entity, same_sentence[-1].entity, SURE)
-
-
-_FRONT = frozenset(("with", "without"))
-_FRONTED = 6
 
 
 def _controlled(
@@ -186,7 +180,7 @@ def _controlled(
         return None
     infinitive = between[0] == "to" and len(between) > 1 and between[1] not in LISTS.before_nouns
     does = (infinitive and acts & _CONTROLLED) or (
-        event.case != "s" and acts & _LET and between[0] not in en.FUNCTION_WORDS
+        event.case != "s" and acts & LISTS.letting and between[0] not in en.FUNCTION_WORDS
     )
     promises = infinitive and acts & _PLEDGED
     # The object of "ask", the subject of "promise", does what the infinitive says
@@ -242,10 +236,10 @@ def _clauses(  # noqa: PLR0911 (a return for each form of sentence)
             return subject
         return object_ if acts & _MINDED else None
     # Implicit causality (Garvey and Caramazza 1974): the verb says whose doing the reason is
-    if joined in _CAUSES:
+    if joined in LISTS.causes:
         if acts & _BLAMED:
             return object_
         return subject if acts & _BLAMING else None
-    if joined in _TURNS or joined == "until":
+    if joined in LISTS.turns:
         return object_
     return object_ if joined in (".", ";", "!", "?") and acts & _HANDED else None

@@ -23,12 +23,6 @@ LOCALE = load_locale("en-US")
 THINGS = word_lists("names", "things.toml")
 """Words of places, peoples, gods, rites and dishes."""
 
-PARTICLES = word_set("al ap ben bin da dal de del della den der di dos du el ibn la le ter van von")
-"""Small words inside a name: "Ursula von der Leyen"."""
-
-SUFFIXES = word_set("jr sr ii iii iv phd")
-"""Words behind a name that are no surname."""
-
 _IN_TITLES = en.TITLES | en.BEFORE_TITLES
 _JUNIOR = ("jr", "sr")
 _SAINT = ("st", "ste")
@@ -37,19 +31,16 @@ _CASES_OF_J = ("JJ", "DJ", "AJ", "TJ", "CJ")
 _ADJECTIVES = ("ed", "ing", "ant", "ent", "ous", "ful", "al", "ive", "ic", "less", "able", "ible")
 _COMPOUND = re.compile(r"-[a-z]+$")
 _DESCRIBES = re.compile(r"-(?:old|based|born|like|[a-z]+ed|[a-z]+ing)$")
-_DATING = word_set("by in last next since until early late mid")
 
 _CLOSED_BY = {'"': '"', "“": "”", "(": ")"}
-_SINGLE = frozenset("'‘’")
+SINGLE = frozenset("'‘’")
 _LONGEST_NICKNAME = 3
 
 _ARABIC = re.compile(r"(?:a[dlnrstz]|el|ibn|bin|as[hs])[-’'][A-ZÀ-Þ]\w")
 
-PEOPLES = en.NATIONALITIES | LOCALE.peoples["groups"] | LOCALE.peoples["elsewhere"]
-CAPTION_WORDS = LISTS.captions
-_ALSO_NAMES = word_set("christian don little young long small may love")
-_NO_NAMES = PEOPLES | en.CALENDAR | CAPTION_WORDS | THINGS.nobody | en.FUNCTION_WORDS
-NOT_PARTS = _NO_NAMES - _ALSO_NAMES | {"ph"}
+_PEOPLES = en.NATIONALITIES | LOCALE.peoples["groups"] | LOCALE.peoples["elsewhere"]
+_NO_NAMES = _PEOPLES | en.CALENDAR | LISTS.captions | THINGS.nobody | en.FUNCTION_WORDS
+NOT_PARTS = _NO_NAMES - LISTS.also_names | {"ph"}
 """Words, and the opening of "Ph.D.", that end a run."""
 
 
@@ -122,6 +113,7 @@ def _ends_names(tokens: Tokens, i: int) -> bool:
 def take(tokens: Tokens, i: int) -> Candidate:
     """The run that opens at `i`."""
     words, low = tokens.words, tokens.low
+    suffixes = LISTS.suffixes | tokens.local.honorifics
     run = Candidate(i, i, [], [])
     # Titles stand first
     end = opened = run.start = run.end = take_titles(tokens, i, run)
@@ -135,14 +127,14 @@ def take(tokens: Tokens, i: int) -> Candidate:
             break
         if length := _initial(tokens, end):
             end += length
-        elif run.parts and word[0].isupper() and low[end] in SUFFIXES | tokens.local.honorifics:
+        elif run.parts and word[0].isupper() and low[end] in suffixes:
             end += 1 + (low[end] in _JUNIOR and words[end + 1 : end + 2] == ["."])
         elif _is_part(tokens, end):
             saint = low[end] in _SAINT and not run.parts
             run.parts.append(end)
             end += 1 + (saint and words[end + 1 : end + 2] == ["."])
         # A particle belongs to the name only if a part follows, so the end waits
-        elif run.parts and low[end] in PARTICLES and word.islower():
+        elif run.parts and low[end] in LISTS.particles and word.islower():
             end += 1
             continue
         else:
@@ -205,7 +197,7 @@ def take_nickname(tokens: Tokens, i: int, run: Candidate) -> int:
     """Position behind 'a "Nickname"' before a surname, which is noted; 0 where there is none."""
     words = tokens.words
     mark = words[i]
-    if run.nickname or not (mark in _CLOSED_BY or tokens.gaps[i].strip() in _SINGLE):
+    if run.nickname or not (mark in _CLOSED_BY or tokens.gaps[i].strip() in SINGLE):
         return 0
     first = i + (mark in _CLOSED_BY)
     # Position behind the last word of the nickname; 0 where nothing near closes it
@@ -213,7 +205,7 @@ def take_nickname(tokens: Tokens, i: int, run: Candidate) -> int:
     if mark in _CLOSED_BY:
         ahead = words[first : first + 1 + _LONGEST_NICKNAME]
         last = first + ahead.index(_CLOSED_BY[mark]) if _CLOSED_BY[mark] in ahead else 0
-    elif first + 1 < len(words) and tokens.gaps[first + 1].strip() in _SINGLE:
+    elif first + 1 < len(words) and tokens.gaps[first + 1].strip() in SINGLE:
         last = first + 1
     behind = last + (mark in _CLOSED_BY)
     if last <= first or behind >= len(words) or not _is_part(tokens, behind):
@@ -227,8 +219,6 @@ def take_nickname(tokens: Tokens, i: int, run: Candidate) -> int:
 
 
 PLACES = en.AMERICAN_PLACES | LOCALE.places["world"] | LOCALE.places["elsewhere"]
-PLACE_OPENERS = LISTS.place_openers | THINGS.openers_of_places
-ORGANISATIONS = LISTS.organisations
 
 BODY_PARTS = (
     LISTS.body_parts | THINGS.parts_of_things | {f"{word}s" for word in THINGS.parts_of_things}
@@ -245,20 +235,18 @@ _LABEL = 3
 _ASKED = LISTS.acting | word_set("tell ask let say give did does has can could should would is was")
 """Words that open a request or question and are no part of the name behind: "Tell Erwin"."""
 
-_PARTS_OF_NAMES = ("last", "family", "middle", "maiden", "second")
-
 _MOST = 5
 """Words of the longest name."""
 
-PLACES_AND_BODIES = ORGANISATIONS | PLACES | BODY_PARTS | LISTS.body_openers
+_TAILS = PLACES | LISTS.organisations
+_HEADS = _TAILS | BODY_PARTS
+PLACES_AND_BODIES = _HEADS | LISTS.body_openers
 """Words that, standing alone, name no person; of a first name of many bearers they only say so."""
 
-_HEADS = PLACES | ORGANISATIONS | BODY_PARTS
-_TAILS = PLACES | ORGANISATIONS
 _OFFICE = en.TITLES | en.PERSON_NOUNS
-_NOT_PLAIN = (
-    _OFFICE | en.BEFORE_TITLES | PLACES_AND_BODIES | PARTICLES | SUFFIXES | LISTS.before_names
-) | (en.NAMES_OR_WORDS | en.NAMES_ALSO_WORDS | en.PLURAL_PEOPLE)
+_AROUND_NAMES = LISTS.particles | LISTS.suffixes | LISTS.before_names
+_ALSO_WORDS = en.NAMES_OR_WORDS | en.NAMES_ALSO_WORDS | en.PLURAL_PEOPLE
+_NOT_PLAIN = _OFFICE | en.BEFORE_TITLES | PLACES_AND_BODIES | _AROUND_NAMES | _ALSO_WORDS
 
 
 def find_candidates(tokens: Tokens) -> list[Candidate]:
@@ -370,7 +358,7 @@ def trim(tokens: Tokens, run: Candidate, forms: set[str]) -> bool:
             or _COMPOUND.search(tokens.words[parts[0]])
         )
         described = _DESCRIBES.search(tokens.words[parts[0]])
-        dated = word in LISTS.months and low[parts[0] - 1] in _DATING and parts[0] > 0
+        dated = word in LISTS.months and low[parts[0] - 1] in LISTS.dating and parts[0] > 0
         adjective = adjective or (second != "" and (described or dated))
         opens = run.opening and not run.titles and parts[0] == run.start
         gerund = word.endswith("ing") and len(parts) > 1 and not en.is_given(word)
@@ -430,7 +418,8 @@ def is_ruled_out(  # noqa: PLR0911 (one return for each reason)
     body = (
         not BODY_PARTS.isdisjoint(name_words[1:])
         or first in LISTS.body_openers
-        or first in PLACE_OPENERS
+        or first in LISTS.place_openers
+        or first in THINGS.openers_of_places
         or (first in _HEADS and not en.is_given(first))
         or first in local
         or last in local
@@ -486,7 +475,7 @@ def labels_of_form(tokens: Tokens) -> set[int]:
 def _names_field(low: Sequence[str], label: Sequence[int]) -> bool:
     """Whether a label is that of a field whose value names nobody."""
     last = low[label[-1]]
-    if last == "name" and low[label[0]] in _PARTS_OF_NAMES:
+    if last == "name" and low[label[0]] in LISTS.parts_of_names:
         return True
     return not LISTS.fields.isdisjoint(low[i] for i in label)
 

@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from portrayal.annotate.people.names import candidates
-from portrayal.annotate.people.names.candidates import LISTS, THINGS
+from portrayal.annotate.people.names.candidates import LISTS, SINGLE, THINGS
 from portrayal.annotate.people.names.clusters import NameCluster
 from portrayal.annotate.people.shared import words as en
 from portrayal.annotate.people.shared.scan import QUOTES, Tokens
@@ -25,7 +25,6 @@ KINDS = word_lists("names", "kinds.toml")
 
 _BEHIND_VALUES: tuple[list[str], ...] = ([], ["\n"], ["."], [","], ["("], ["and"], [";"])
 _MARKS = QUOTES | word_set(", – — : ;")
-_SINGLE = frozenset("'‘’")
 _ENDINGS = ("ed", "ing", "ly", "s")
 _NO_NAMES = ("ed", "ing", "ly")
 _BEFORE_GLOSS = _MARKS | en.COPULAS - {"'s"} | {"("}
@@ -220,9 +219,9 @@ def _run_features(tokens: Tokens, run: candidates.Candidate) -> Iterator[str]:
     """What stands in a mention, or close around it: titles, letters, quotation marks."""
     low, end, local = tokens.low, run.end, tokens.local
     first, several = (run.titles or [run.start])[0], len(run.words) > 1
-    before = first > 0 and tokens.gaps[first].strip()[-1:] in _SINGLE
+    before = first > 0 and tokens.gaps[first].strip()[-1:] in SINGLE
     opens = before or (first > 0 and low[first - 1] in QUOTES)
-    closes = end < len(low) and (low[end] in QUOTES or tokens.gaps[end][:1] in _SINGLE)
+    closes = end < len(low) and (low[end] in QUOTES or tokens.gaps[end][:1] in SINGLE)
     ahead = low[max(0, first - _NEAR) : first]
     near = low[max(0, first - _NEAR) : max(0, first - 1)]
     around = (*low[max(0, first - _BESIDE) : first], *low[end : end + _BESIDE])
@@ -258,19 +257,12 @@ def _run_features(tokens: Tokens, run: candidates.Candidate) -> Iterator[str]:
         "gods": god and not local.gods.isdisjoint(around),
     }
     yield from (name for name, holds in tests.items() if holds)
-    if not _counted_near().isdisjoint(near):
-        yield from (f"near {name}" for name in sorted(_classes_in(near) & _COUNTED_NEAR))
+    yield from (f"near {name}" for name in sorted(_classes_in(near) & _COUNTED_NEAR))
 
 
 def _classes_in(words: Sequence[str]) -> set[str]:
     """The classes of casefolded words."""
     return {name for word in words for name in _classes().get(word, ())}
-
-
-@cache
-def _counted_near() -> frozenset[str]:
-    """Words that count anywhere shortly before a name."""
-    return frozenset(w for w, names in _classes().items() if not _COUNTED_NEAR.isdisjoint(names))
 
 
 @lru_cache(maxsize=65_536)

@@ -10,8 +10,8 @@ from itertools import compress, product
 
 from portrayal.annotate.people.shared import links
 from portrayal.annotate.people.shared.scan import QUOTES
-from portrayal.annotate.people.shared.words import GENDER_OF_WORD, OTHER_PEOPLE, SAYING, word_lists
-from portrayal.annotate.people.stories.scene import GENERIC, GROUPS, OBJECT_WORDS, Noun, Scene
+from portrayal.annotate.people.shared.words import GENDER_OF_WORD, OTHER_PEOPLE, SAYING
+from portrayal.annotate.people.stories.scene import GROUPS, LISTS, Noun, Scene
 from portrayal.reference.groups import FEMININE, MASCULINE, NON_BINARY
 
 Slots = Sequence[int | None]
@@ -25,8 +25,6 @@ SETTLED = 10.0
 
 LEFT = 4
 """Pronouns outside quotations that a choice may leave to nobody beyond those that any must."""
-
-_LISTS = word_lists("stories")
 
 
 @dataclass(slots=True)
@@ -119,7 +117,7 @@ def add_nominal(scene: Scene, cast: Cast, noun: Noun, has_nouns: tuple[bool, boo
     `has_nouns` says whether the subject and the object have a noun of their role beside no name.
     """
     slots, tokens, i = cast.slots, scene.tokens, noun.at
-    low, generic = tokens.low, tokens.low[i] in GENERIC
+    low, generic = tokens.low, tokens.low[i] in LISTS.generic
     nameless = [slot for slot, index in enumerate(slots) if index is None]
     if not nameless and len(slots) == 2 and not noun.value:
         # A definite noun works like a pronoun: "the girl", "the young man", "her brother"
@@ -130,7 +128,7 @@ def add_nominal(scene: Scene, cast: Cast, noun: Noun, has_nouns: tuple[bool, boo
             cast.apart[i] = -1 if owner is None else owner - (low[owner] == "'s")
             cast.events.append(links.mention_at(tokens, i, links.OTHER, 0.0, noun.gender, "p"))
             return links.OTHER
-    slot, equals = links.OTHER, scene.words.object_nouns <= OBJECT_WORDS
+    slot, equals = links.OTHER, scene.words.object_nouns <= LISTS.receivers
     if len(nameless) == 2 and noun.gender and noun.role and equals:
         slot = _slot_by_gender(cast.hints, (False, False), noun.gender)
     elif noun.value and (noun.role or len(nameless) == 2):
@@ -273,16 +271,16 @@ class _TheyUses:
         self.who = {event.at: event.entity for event in cast.events}
         self.who |= dict.fromkeys(scene.plurals, links.OTHER)
         low, sentence, sole = tokens.low, tokens.sentence, len(cast.slots) == 1
-        shared = set(compress(sentence, map(_LISTS.together.__contains__, low)))
+        shared = set(compress(sentence, map(LISTS.together.__contains__, low)))
         self.order = [(i, sentence[i], -1) for i in self.who if i < uses[-1]]
         for i in uses:
             word, after = low[i], low[i + 1 : i + 4]
             if word != "their":
                 use = 0 if word == "they" else 4 if word.startswith("them") else 1
-            elif after and after[0] in _LISTS.they_kin:
+            elif after and after[0] in LISTS.they_kin:
                 use = 3
             else:
-                use = 1 if _LISTS.one_of.isdisjoint(after[:2]) else 2
+                use = 1 if LISTS.one_of.isdisjoint(after[:2]) else 2
             in_shared = sentence[i] in shared
             self.order.append((i, sentence[i], use * 4 + in_shared * 2 + sole))
         self.order.sort()
@@ -335,7 +333,7 @@ class _TheyUses:
             low[i - 1] in QUOTES
             and not quoted[i]
             and not SAYING.isdisjoint(low[i + 1 : i + 2])
-            and _LISTS.at_once.isdisjoint(low[i + 2 : i + 6])
+            and LISTS.at_once.isdisjoint(low[i + 2 : i + 6])
             for i in self.scene.they
         )
         return singly if one_says else all_choices

@@ -10,9 +10,8 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 
 from portrayal.annotate.people.shared.scan import QUOTES
-from portrayal.annotate.people.shared.words import word_lists
 from portrayal.annotate.people.stories.genders import Cast
-from portrayal.annotate.people.stories.scene import GIVES, RECEIVES, SUBJECT_WORDS, Scene
+from portrayal.annotate.people.stories.scene import GIVES, LISTS, RECEIVES, Scene
 
 SIGNS = (
     *("score", "mentions", "first", "spare", "nameless", "one nameless"),
@@ -26,8 +25,6 @@ MOST_PEOPLE = 3
 
 MOST_NOUNS, MOST_ACTIONS = 3.0, 4.0
 """Bounds on what role nouns and what actions together may say."""
-
-_LISTS = word_lists("stories")
 
 
 def ways_of(
@@ -50,7 +47,7 @@ def ways_of(
     free = [noun.value for noun in scene.nouns if noun.person is None]
     # Only the subject's noun stands beside no name: "The manager promoted Jo"
     led = bool(free) and max(free) > 0 and min(free) >= 0
-    alike = scene.words.subject_nouns <= SUBJECT_WORDS
+    alike = scene.words.subject_nouns <= LISTS.givers
     ways: list[tuple[int | None, ...]] = []
     signs: list[list[float]] = []
     for way in product((*ranked, None), repeat=n_roles):
@@ -135,7 +132,7 @@ def actions(scene: Scene, cast: Cast, person_of: Mapping[int, int]) -> float:
                 agent, agent_sentence = person_at[i], sentence[i]
             # The name is an address: "Jane, come here"
             around = low[i - 1 : i + 2 : 2] if quoted[i] and i else ()
-            if len(around) == 2 and _LISTS.vocative.issuperset(around):
+            if len(around) == 2 and LISTS.vocative.issuperset(around):
                 value += ADDRESS if person_at[i] else -ADDRESS
             continue
         weight = 0.0 if quoted[i] else _weight(low, i)
@@ -149,7 +146,7 @@ def actions(scene: Scene, cast: Cast, person_of: Mapping[int, int]) -> float:
         patient = person_at[patients[0]] if patients else -1
         if i and low[i - 1] in QUOTES and i + 1 in person_at:
             doer, patient = person_at[i + 1], -1
-        if patient >= 0 and low[i] not in _LISTS.decides:
+        if patient >= 0 and low[i] not in LISTS.decides:
             value += weight if patient else -weight
             if doer == patient:
                 continue
@@ -161,13 +158,13 @@ def actions(scene: Scene, cast: Cast, person_of: Mapping[int, int]) -> float:
 def _weight(low: Sequence[str], i: int) -> float:
     """How much the word at `i` says that its agent is the subject; "the nurse" says nothing."""
     word = low[i]
-    noun = i > 0 and low[i - 1] in _LISTS.articles and not word.endswith(("ed", "ing"))
-    if noun and word not in _LISTS.jobs:
+    noun = i > 0 and low[i - 1] in LISTS.articles and not word.endswith(("ed", "ing"))
+    if noun and word not in LISTS.jobs:
         return 0.0
     if word in GIVES or word in RECEIVES:
         weight = PLAIN if word in GIVES else -PLAIN
-    elif word in _LISTS.decides:
+    elif word in LISTS.decides:
         weight = WEAK
     else:
-        return 0.0 if _LISTS.gets.isdisjoint(low[max(0, i - 4) : i]) else PLAIN
-    return -weight if word.endswith("ed") and i and low[i - 1] in _LISTS.passive else weight
+        return 0.0 if LISTS.gets.isdisjoint(low[max(0, i - 4) : i]) else PLAIN
+    return -weight if word.endswith("ed") and i and low[i - 1] in LISTS.passive else weight

@@ -16,17 +16,11 @@ from portrayal.annotate.people.shared import words as en
 from portrayal.annotate.people.shared.links import PersonMention, pronoun_at
 from portrayal.annotate.people.shared.model import Roles
 from portrayal.annotate.people.shared.scan import ENGLISH, Tokens, local_words
-from portrayal.annotate.people.shared.words import word_lists, word_set
+from portrayal.annotate.people.shared.words import word_lists
 from portrayal.reference.locales import Locale
 
-_LISTS = word_lists("stories")
+LISTS = word_lists("stories")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
-
-SUBJECT_WORDS = word_set("mentor tutor")
-"""Nouns for the one who gives, whatever the roles are called."""
-
-OBJECT_WORDS = word_set("apprentice mentee protege protégé protégée tutee underling")
-"""Nouns for the one who receives, whatever the roles are called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +45,8 @@ def role_words(roles: Roles) -> RoleWords:
     other, other_modifiers = _expand(roles.object) if roles.object else (frozenset(), frozenset())
     if roles.object and not roles.paired:
         # A mentor is the giver unless the prompt calls its receiver one
-        subject |= SUBJECT_WORDS - other
-        other |= OBJECT_WORDS - subject
+        subject |= LISTS.givers - other
+        other |= LISTS.receivers - subject
     return RoleWords(
         subject,
         other,
@@ -67,18 +61,18 @@ def _expand(role: str) -> tuple[frozenset[str], frozenset[str]]:
     """Nouns and modifiers that a role's wording suggests."""
     words: list[str] = []
     for word in _WORD.findall(role.casefold()):
-        if word in _LISTS.role_ends:
+        if word in LISTS.role_ends:
             break
-        if word not in _LISTS.drop:
+        if word not in LISTS.drop:
             words.append(word)
     if not words:
         return frozenset(), frozenset()
     head = words[-1]
     # "two friends": stories say "friend"
-    if head not in _LISTS.generic_roles and head.endswith("s") and not head.endswith("ss"):
+    if head not in LISTS.generic_roles and head.endswith("s") and not head.endswith("ss"):
         head = head[:-1]
     # "person" and its like may be anybody
-    nouns = {head} - _LISTS.generic_roles
+    nouns = {head} - LISTS.generic_roles
     for family in en.LISTS.lines("role_families"):
         if head in family:
             nouns |= family - {"culinary"}
@@ -102,7 +96,7 @@ IN_QUOTES, TITLED_IN_QUOTES, ASIDE = 0.4, 0.2, 0.4
 otherwise, and "Uncle Joe" and who owns "Mr. Lee's class" are seldom in a prompt's roles."""
 
 _NO_NAMES = ("ed", "ing", "ly")
-_DESCRIBES = _LISTS.describing | {"the"}
+_DESCRIBES = LISTS.describing | {"the"}
 
 
 def story_odds(tokens: Tokens, cluster: NameCluster) -> float:
@@ -114,7 +108,7 @@ def story_odds(tokens: Tokens, cluster: NameCluster) -> float:
     if tokens.local is ENGLISH:
         after, behind = (*tokens.low[mentions[0].end : mentions[0].end + 2], "", "")[:2]
         acts = after in en.VERBS_AFTER_NAME or after.endswith("ed")
-        described = after == "," and behind in _LISTS.describing
+        described = after == "," and behind in LISTS.describing
         person = (acts or described or len(mentions) > 1) and is_plain_name(word)
         if person or not en.FORMAL_TITLES.isdisjoint(cluster.titles):
             return SURE
@@ -135,7 +129,7 @@ def _weight(tokens: Tokens, run: Candidate) -> float:
         return IN_QUOTES if quoted else 1.0
     title, behind = tokens.low[run.titles[0]], tokens.low[run.end : run.end + 2]
     aside = behind[:1] == ["'s"] and not en.LISTS.place_tails.isdisjoint(behind)
-    weight = ASIDE if title in _LISTS.relatives or aside else 1.0
+    weight = ASIDE if title in LISTS.relatives or aside else 1.0
     if not quoted:
         return weight
     return TITLED_IN_QUOTES if title in en.FORMAL_TITLES else weight * IN_QUOTES
@@ -192,9 +186,9 @@ def polarity(tokens: Tokens, i: int, words: RoleWords) -> float:
             value += 1.0
         elif modifier in words.object_modifiers:
             value -= 1.0
-        elif modifier in _LISTS.elder:
+        elif modifier in LISTS.elder:
             value += 1.2
-        elif modifier in _LISTS.younger:
+        elif modifier in LISTS.younger:
             value -= 0.6
     if noun in words.subject_nouns:
         value += 0.0 if noun in words.object_nouns else 1.0
@@ -213,11 +207,11 @@ def attached(tokens: Tokens, i: int, names: Mapping[int, int]) -> int | None:
     # "the student's mother Ann": Ann is not the student
     if low[ahead : ahead + 1] == ["'s"]:
         return None
-    comma = ahead < limit and low[ahead] in _LISTS.marks
+    comma = ahead < limit and low[ahead] in LISTS.marks
     ahead += comma
     ahead += ahead < limit and low[ahead] in en.NAMING
     limit = min(limit, i + _REACH)
-    while ahead < limit and low[ahead] in _LISTS.title_dots:
+    while ahead < limit and low[ahead] in LISTS.title_dots:
         ahead += 1
     # First whoever is named behind the noun
     near = ahead in names and tokens.sentence[ahead] == tokens.sentence[i]
@@ -227,17 +221,17 @@ def attached(tokens: Tokens, i: int, names: Mapping[int, int]) -> int | None:
     determined = False
     for back in range(i - 1, max(0, i - _REACH), -1):
         word = low[back]
-        if word in _LISTS.marks or (word in en.COPULAS and (word != "'s" or determined)):
+        if word in LISTS.marks or (word in en.COPULAS and (word != "'s" or determined)):
             for position in (back - 1, back - 2):
                 if position in names:
                     return names[position]
             if word == "," and not determined:
                 continue
             return None
-        between = word in _LISTS.not_between - {"and"}
+        between = word in LISTS.not_between - {"and"}
         if determined or between or not (word[0].isalpha() or word == "'s"):
             return None
-        determined = word in _LISTS.determiners
+        determined = word in LISTS.determiners
     return None
 
 
@@ -245,24 +239,21 @@ def owner_of(tokens: Tokens, i: int) -> int | None:
     """Position of the possessive that opens the noun phrase ending at `i`, if any."""
     low = tokens.low
     for back in range(i - 1, max(-1, i - 5), -1):
-        if low[back] in _LISTS.possessives:
+        if low[back] in LISTS.possessives:
             return back
-        if low[back] in _LISTS.not_between or not low[back][0].isalpha():
+        if low[back] in LISTS.not_between or not low[back][0].isalpha():
             return None
     return None
 
 
-GIVES = _LISTS.verbs("giving_verbs") | _LISTS.giving_words
+GIVES = LISTS.verbs("giving_verbs") | LISTS.giving_words
 """The one who does these is the subject, the one they are done to the object."""
 
-RECEIVES = _LISTS.verbs("receiving_verbs") | _LISTS.receiving_words
+RECEIVES = LISTS.verbs("receiving_verbs") | LISTS.receiving_words
 """The one who does or is these is the object, the one they are done to the subject."""
 
-_CUES = GIVES | RECEIVES | _LISTS.decides | _LISTS.jobs
+_CUES = GIVES | RECEIVES | LISTS.decides | LISTS.jobs
 
-
-GENERIC = word_set("woman man girl boy")
-"""Gendered nouns that any character may be called by."""
 
 SINGULAR = {
     "girls": "girl",
@@ -355,11 +346,11 @@ class Scene:
             self.others.append(i)
             return
         # "to coach" is a verb
-        if word in _LISTS.also_verbs and before == "to":
+        if word in LISTS.also_verbs and before == "to":
             return
         # "Love" stands for a person in "her love, Ann"
         behind = i + 1 + (low[i + 1 : i + 2] == [","])
-        if word == "love" and (before not in _LISTS.owners or behind not in self.names):
+        if word == "love" and (before not in LISTS.owners or behind not in self.names):
             return
         # Where both share a role, its noun is either's
         value = 0.0 if self.roles.paired else polarity(self.tokens, i, self.words)
@@ -407,7 +398,7 @@ def read_story(text: str, roles: Roles, locale: Locale | None = None) -> Scene:
         elif word in en.PLURAL_PEOPLE:
             scene.plurals.append(i)
         elif word in GROUPS:
-            if i and low[i - 1] in _LISTS.both:
+            if i and low[i - 1] in LISTS.both:
                 scene.groups.append(i)
         elif word == "i":
             scene.narrated |= not tokens.quoted[i]
