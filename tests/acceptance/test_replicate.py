@@ -209,7 +209,7 @@ def test_a_model_of_ones_own_stands_beside_the_published_ones(shared_data, tmp_p
     monkeypatch.chdir(tmp_path)
     found = beside_published("laissez-faire", path, "run", **QUICK)
     assert {f.writer for f in found.figures} == {"mine"}
-    neutral = {f.model: f for f in found.figures if (f.place, f.who) == ("S13b", "White")}
+    neutral = {f.model: f for f in found.figures if (f.place, f.who) == ("S13b", "Fem.")}
     assert set(neutral) == {"ChatGPT3.5", "ChatGPT4", "Claude2.0", "Llama2(7B)", "PaLM2"}
     assert len({f.ours for f in neutral.values()}) == 1
     # These are stories of ChatGPT4, so that hardly a figure of it is told apart

@@ -12,10 +12,13 @@ import portrayal.registry as registry
 from portrayal.cli.options import Every, RunPath, Texts
 from portrayal.errors import OptionError
 
+_REASONS = 5
+"""Reasons why figures are not computable that are shown unasked, the commonest."""
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from portrayal.pipeline.replicate import Replication
+    from portrayal.pipeline.replicate import PublishedFigure, Replication
     from portrayal.studies.checks import Row
 
 
@@ -107,19 +110,22 @@ def _figures(replication: "Replication", most: int | None) -> "Iterator[show.Par
 
     for writer in dict.fromkeys(figure.writer for figure in replication.figures):
         figures = [figure for figure in replication.figures if figure.writer == writer]
-        rows = [
-            (
-                " · ".join((figure.place, figure.domain, figure.model, figure.who)),
-                number(figure.printed),
-                number(figure.ours),
-                spread(None if figure.low is None else figure),
-                figure.verdict,
-            )
-            for figure in figures
-            if figure.ours is not None
-        ]
-        heads = ("figure", "published", writer or "ours", "interval", "published is")
-        yield show.text_table(heads, rows, most)
+        if writer:
+            yield show.text_table(*_by_model(figures), most)
+        else:
+            rows = [
+                (
+                    " · ".join((figure.place, figure.domain, figure.model, figure.who)),
+                    number(figure.printed),
+                    number(figure.ours),
+                    spread(None if figure.low is None else figure),
+                    figure.verdict,
+                )
+                for figure in figures
+                if figure.ours is not None
+            ]
+            heads = ("figure", "published", "ours", "interval", "published is")
+            yield show.text_table(heads, rows, most)
         counts: dict[tuple[bool, str], Counter[str]] = {}
         for figure in figures:
             # Levels that the reader decides stand after what it does not
@@ -142,12 +148,34 @@ def _figures(replication: "Replication", most: int | None) -> "Iterator[show.Par
             yield (
                 f"{writer}: {sum(f.verdict == APART for f in figures):,} of "
                 f"{sum(f.q is not None for f in figures):,} published figures are told apart from "
-                "it, at a false discovery rate of 5 % over all; one without an interval counts as "
-                "exact"
+                "it (*), at a false discovery rate of 5 % over all; one without an interval counts "
+                "as exact"
             )
         lacking = Counter(figure.lacking for figure in figures if figure.verdict == NONE)
-        for reason, n in lacking.most_common(most):
+        for reason, n in lacking.most_common(most and _REASONS):
             yield f"{NONE}: {n:,} figures: {reason}"
+
+
+def _by_model(figures: "list[PublishedFigure]") -> tuple[list[str], list[list[str]]]:
+    """A model of one's own as one more column beside the published models; * is told apart."""
+    from portrayal.pipeline.replicate import APART
+    from portrayal.run.pages import number, spread
+
+    models = list(dict.fromkeys(figure.model for figure in figures))
+    by_name: dict[str, dict[str, PublishedFigure]] = {}
+    for figure in figures:
+        if figure.ours is not None:
+            name = " · ".join((figure.place, figure.domain, figure.who))
+            by_name.setdefault(name, {})[figure.model] = figure
+    rows = []
+    for name, of in by_name.items():
+        first = next(iter(of.values()))
+        row = [name, number(first.ours), spread(None if first.low is None else first)]
+        for model in models:
+            mark = " *" if model in of and of[model].verdict == APART else ""
+            row.append(number(of[model].printed) + mark if model in of else "")
+        rows.append(row)
+    return ["figure", figures[0].writer, "interval", *models], rows
 
 
 def _reproduction(study: str, format: str, *, list_rows: bool) -> None:

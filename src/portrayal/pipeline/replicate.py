@@ -13,9 +13,9 @@ the names that models go by in files and in the tables. `options` are those of t
 `[[tables]]` are the published ones. `compare` is SQL over the tables that it `reads` and
 `estimates`, and yields for every published figure `place`, `domain`, `model`, `who`, `printed`,
 `printed_low`, `printed_high`, `ours`, `low`, `high`, and, where files of the model say nothing of
-it, `lacking`: why. `neutral` is the value of no difference; `reader` is that which decides how high
-all figures of the table lie. `[[readings]]` are published tables of how right a reader was.
-`why` says in sentences why figures may differ.
+it, `lacking`: why. `neutral` is the value of no difference; `reader`, of the table or a column of
+it, is that which decides how high figures lie. `[[readings]]` are published tables of how right a
+reader was. `why` says in sentences why figures may differ.
 """
 
 import json
@@ -386,16 +386,16 @@ def _figures(
         db.execute(_OWN, [writer, writer])
         for name in {name: None for table in spec["tables"] for name in table["reads"]}:
             db.from_arrow(published(name)).create(name)
-        # The level of a reader, which is not the paper's, says nothing of a model
-        tables = [table for table in spec["tables"] if not (writer and "reader" in table)]
-        for table in tables:
+        for table in spec["tables"]:
             answer = db.execute(table["compare"])
             names = [column[0] for column in answer.description or ()]
             shared = {"neutral": table.get("neutral"), "reader": table.get("reader", "")}
             for values in answer.fetchall():
-                figure = PublishedFigure(
-                    **shared, **dict(zip(names, values, strict=True)), writer=writer
-                )
+                row = shared | dict(zip(names, values, strict=True))
+                figure = PublishedFigure(**{**row, "reader": row["reader"] or ""}, writer=writer)
+                # A level that is not read as the paper's says nothing of a model
+                if writer and figure.reader:
+                    continue
                 lacking = figure.lacking or table.get("lacking", "")
                 if not (writer or figure.model in models):
                     lacking = f"no texts of {figure.model} in these files"
