@@ -41,7 +41,7 @@ def test_columns_are_found_by_usual_names(audited):
         (
             lambda r: {"text": r["text"], "gender": "x", "prompt": "one"},
             DataError,
-            r"'one' \(row 1\) lacks pair\. .*--column pair=NAME\.$",
+            r"row 1: the prompt 'one' lacks pair\. .*--column pair=NAME\.$",
         ),
     ],
 )
@@ -53,8 +53,10 @@ def test_files_that_hold_no_pairs_are_refused_in_one_line(audited, change, error
 
 def test_a_column_of_many_values_is_no_group(audited):
     rows = [r | {"gender": f"g{i}"} for i, r in enumerate(pairs())]
-    with pytest.raises(OptionError, match="72 values, which are no groups"):
+    with pytest.raises(OptionError, match="group and at most 50 values"):
         audited(rows)
+    with pytest.raises(OptionError, match="72 values, which are no groups"):
+        audited(rows, group="gender")
 
 
 def test_groups_are_told_to_be_genders_by_any_spelling():

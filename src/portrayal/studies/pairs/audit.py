@@ -16,7 +16,7 @@ from portrayal.annotate.scores import (
     score_settings,
     scores_of,
 )
-from portrayal.collect.fields import TextFields
+from portrayal.collect.fields import MOST_VALUES, TextFields
 from portrayal.config import option
 from portrayal.errors import MissingExtraError, OptionError
 from portrayal.measure.corrected import MARKS, OUTCOME
@@ -218,8 +218,8 @@ def group_column(prompts: Sequence[Mapping[str, str]], strata: Sequence[str] = (
     if not (first := first or groups[:1]):
         raise OptionError(
             "which person a text is about stands in no column of a name such as gender, race or "
-            "group, and in none with values such as woman and man or she/her and he/him. Name it "
-            "with --group COLUMN."
+            f"group and at most {MOST_VALUES} values, and in none with values such as woman and "
+            "man or she/her and he/him. Name it with --group COLUMN."
         )
     return first[0].name
 
