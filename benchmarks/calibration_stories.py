@@ -117,7 +117,7 @@ def corrected_audits(
         )
         drawn = rng.permutation(first[0].size)[: annotator.by_hand]
         for kind, roles, truth in (
-            (kinds[0], (first,), cell.share / star.gender["NB"]),
+            (kinds[0], (first,), cell.share / star.shares["gender"]["NB"]),
             (kinds[1], (first, second), ratio),
         ):
             tally, hand = _hand_labelled(cell.prompts, roles, drawn)

@@ -21,7 +21,7 @@ def test_an_unexpected_error_is_no_verdict(tmp_path, monkeypatch):
     def fails(*_, **__):
         raise ZeroDivisionError("nobody expected this")
 
-    monkeypatch.setattr("portrayal.gating.gate", fails)
+    monkeypatch.setattr("portrayal.gating.gate.gate", fails)
     policy = tmp_path / "p.toml"
     policy.write_text("")
     done = invoke("gate", tmp_path, "--policy", policy)
@@ -58,7 +58,7 @@ def test_memory_that_is_missing_is_one_line_and_no_verdict(tmp_path, monkeypatch
     def fails(*_, **__):
         raise error
 
-    monkeypatch.setattr("portrayal.gating.gate", fails)
+    monkeypatch.setattr("portrayal.gating.gate.gate", fails)
     (tmp_path / "p.toml").write_text("")
     done = invoke("gate", tmp_path, "--policy", tmp_path / "p.toml")
     assert done.exit_code == UNEXPECTED

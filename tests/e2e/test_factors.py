@@ -153,7 +153,7 @@ def test_a_gate_judges_the_factors_of_a_run(
     judged = inside("gate", after, "--against", before, "--policy", policy)
     assert judged.status == 1, judged.err
     said = inside("gate", after, "--against", before, "--policy", policy, "--format", "markdown")
-    assert "<b>Star</b> (by words, m)" in said.out.replace("\\", "")
+    assert "<b>Star</b> · group share · by words (m)" in said.out.replace("\\", "")
     same = inside("gate", before, "--against", before, "--policy", policy)
     assert same.status in (0, 3), same.out
     rule = '\n[[rule]]\nname = "together"\nmeasure = "association"\nallowed_change = 1.5\n'
