@@ -84,11 +84,11 @@ def india(path: Path, seed: int, reps: int) -> Iterator[tuple[Any, ...]]:
             for row in rows
         ]
         words = [said_of(each["said"])[place][0] for each in reader(texts, [{} for _ in rows])]
-        cells = [of_cell(column, str(row[name]), factor.keys)["groups"] for row in rows]
+        cells = [of_cell(column, str(row[name]), factor.keys).places for row in rows]
         said, truth = np.zeros((2, len(rows), len(factor.keys)))
         for i, (seen, known) in enumerate(zip(words, cells, strict=True)):
             said[i, list(seen.places)] = 1.0
-            truth[i, [factor.keys.index(key) for key in known]] = 1.0
+            truth[i, list(known)] = 1.0
         keys = [(row["state"], row["ritual"], row["form"]) for row in rows]
         prompt = np.unique(np.array([" ".join(key) for key in keys]), return_inverse=True)[1]
         told = [" and ".join(factor.keys[i] for i in sorted({*seen.places})) for seen in words]

@@ -58,10 +58,11 @@ def stories(path: Path, factor: Factor, which: str) -> list[Labelled]:
     with gzip.open(path, "rt", encoding="utf-8") as stream:
         for row in map(json.loads, stream):
             if (row["factor"], row["state"]) == (factor.name, STATES[which]):
-                cell = of_cell(source, row[factor.name], factor.keys)
+                places = of_cell(source, row[factor.name], factor.keys).places
                 prompt = f"{row['state']}, {row['ritual']}, {row['form']}"
-                if cell["groups"]:
-                    found.append(Labelled(row["text"], frozenset(cell["groups"]), prompt))
+                if places:
+                    groups = frozenset(factor.keys[place] for place in places)
+                    found.append(Labelled(row["text"], groups, prompt))
     return found
 
 
