@@ -46,7 +46,7 @@ FIELDS = TextFields(
     strata=("pair", "form"),
     required=("pair",),
     aliases={
-        "pair": ("headline", "title"),
+        "pair": ("headline", "title", "title_en"),
         "form": ("prompt_style", "style", "condition"),
     },
 )
