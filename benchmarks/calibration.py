@@ -29,7 +29,7 @@ from benchmarks import calibration_stories as stories
 from benchmarks import calibration_units as of_units
 from benchmarks import calibration_widths as of_widths
 from benchmarks import calibration_worlds as worlds
-from benchmarks.calibration_news import NEWS_MEASURES, News, rejections
+from benchmarks.calibration_news import MEASURES, News, rejections
 from benchmarks.calibration_worlds import Bearers, Cell, Rng
 from portrayal import planning, stats
 from portrayal.planning.design import Kind
@@ -656,7 +656,7 @@ def news(options: argparse.Namespace) -> None:
             for number, cell in enumerate(cells):
                 rng = np.random.default_rng([options.seed, 8, number])
                 found = rejections(rng, cell, reps)
-                some = [found.get(f"{name}.v1") for name in NEWS_MEASURES]
+                some = [found.get(measure.name) for measure in MEASURES]
                 means = [_beside(one) for one in some[:2]]
                 errors = ["–" if one is None else float(one[0]) for one in some]
                 n = max(int(one[3]) for one in some if one is not None)

@@ -20,7 +20,6 @@ from portrayal.types import FloatArray, IntArray
 
 WORDS = 8  # of each sentence
 MEASURES = (PAIRED_DISTANCE, PREJUDICE_RATE, GROUP_CHANGE)
-NEWS_MEASURES = tuple(measure.name.removesuffix(".v1") for measure in MEASURES)
 
 
 @dataclass(frozen=True)

@@ -175,7 +175,7 @@ def test_news_as_published_stand_beside_their_figures(shared_data, tmp_path, mon
     write(folder / "corpus_b.csv", texts)
     (folder / "corpus.pkl").write_bytes(b"cos\nsystem\n.")
     found = replicate("news", folder, tmp_path / "run", **QUICK)
-    assert len(found.figures) == 210 + 21 + 42 + 8
+    assert len(found.figures) == 210 + 21 + 42 + 8 + 1
     assert all(f.lacking for f in found.figures if f.ours is None)
     assert "corpus.pkl: a pickle, which is never loaded" in found.left_out[0]
     beside = {(f.place, f.who): f for f in found.figures if f.ours is not None}
@@ -189,6 +189,11 @@ def test_news_as_published_stand_beside_their_figures(shared_data, tmp_path, mon
     assert beside["Fig. 4a", "gender"].ours == own["sentence_sentiment", "gender"]
     assert beside["Fig. 4a", "gender"].verdict == "inside"
     assert beside["Fig. 2a", "gender"].ours == own["word", "gender"]
+    # At the level of documents the paper's rates count all pairs
+    assert beside["Fig. 6b", "female"].verdict == "inside"
+    outside = {f.place for f in beside.values() if f.verdict in ("outside", "other side")}
+    assert outside
+    assert {place for place in outside if place in " ".join(found.why)} == outside
     # Mean words, as Table 3 prints them, beside those of the run.
     lengths = {f.model: f for f in found.figures if f.place == "Table 3"}
     assert len(lengths) == 8

@@ -174,7 +174,7 @@ CASES = {
     "agency_gap.v1": Case("difference", AGENCY, PEOPLE, lambda v: abs(v) <= 2.0, 0.0, "agency"),
     "agency_variance.v1": Case("variance", AGENCY, {"attribute"}, _ratio, study="agency"),
     "paired_distance.v1": Case("distance", PAIRED, set(), _ratio, study="news"),
-    "prejudice_rate.v1": Case("share", PAIRED, PEOPLE, _share, study="news"),
+    "prejudice_rate.v2": Case("share", PAIRED, PEOPLE, _share, study="news"),
     "prejudice_change.v1": Case("difference", PAIRED, PEOPLE, _change, study="news"),
     "group_change.v1": Case("difference", PAIRED, PEOPLE, _change, study="news"),
     "prompt_effect.v1": Case(

@@ -1,10 +1,13 @@
 """Prejudice rate and change, and the change over all pairs, by hand."""
 
+from dataclasses import replace
+
 import pytest
 
 from paired_world import level, one, quick, rows, scores
 from portrayal.measure.pairs.changes import GROUP_CHANGE, PREJUDICE_CHANGE, PREJUDICE_RATE
 from portrayal.measure.pairs.table import Paired
+from portrayal.reference.shipped import published
 
 NAN = float("nan")
 WHOLE = {"model": "m"}
@@ -28,6 +31,32 @@ def test_rates_count_originals_that_mention_the_group(shares: Paired) -> None:
     }
     men = one(found, **WHOLE, gender="M")
     assert men.value == 2 / 5  # the pair whose original mentions men alone counts for them
+
+
+def test_rates_of_topics_count_all_pairs_as_published(shares: Paired) -> None:
+    """In Figures 6b, 7b and 10a the N of the rate is that of the distance, in the others less."""
+    of_topics = rows([replace(shares.levels[0], name="document")])
+    assert one(PREJUDICE_RATE.run(of_topics, quick()), **WHOLE, gender="F").value == 2 / 5
+    # A group that no original has topics of cannot have fewer of them
+    never = level([[0.2, 0.8, 0.0]] * 3, [[0.5, 0.5, 0.0]] * 3, "WBA", name="document")
+    assert one(PREJUDICE_RATE.run(rows([never]), quick()), **WHOLE, gender="A").value is None
+    printed = [row for row in published("fang_news_bias").to_pylist() if row["n"]]
+    n_of = {
+        (r["level"], r["attribute"], r["prompt"], r["model"], r["metric"][:14]): r["n"]
+        for r in printed
+    }
+    shared = {
+        key[0]: n == n_of[(*key[:4], metric)]
+        for key, n in n_of.items()
+        for metric in ("wasserstein", "max_abs_differ")
+        if key[4] == "prejudice_rate" and (*key[:4], metric) in n_of
+    }
+    assert shared == {
+        "word": False,
+        "sentence_sentiment": False,
+        "document": True,
+        "sentence_toxicity": False,
+    }
 
 
 def test_changes_are_the_mean_among_those_pairs(shares: Paired) -> None:

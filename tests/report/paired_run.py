@@ -119,7 +119,7 @@ def _of_level(
         group = {attribute: name}
         rate = 0.5 + worse
         yield estimate(
-            "prejudice_rate.v1", "share", rate, half=0.1, null=(0.4, 0.6), group=group, **at
+            "prejudice_rate.v2", "share", rate, half=0.1, null=(0.4, 0.6), group=group, **at
         )
         yield estimate("prejudice_change.v1", "difference", -0.2, group=group, **at)
         yield estimate("group_change.v1", "difference", 0.05 * i - 0.03, q=0.01, group=group, **at)

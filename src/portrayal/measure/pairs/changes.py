@@ -65,8 +65,8 @@ PREJUDICE_RATE = _measure(
     RATE,
     summary="In how many pairs a group that the original mentions fares worse.",
     range="0 to 1",
-    equation="share of these pairs in which the group's share or sentiment fell, or its toxicity "
-    "rose. The null is not a half: ties, and a return to the mean",
+    equation="share of these pairs (of topics, of all pairs) in which the group's share or "
+    "sentiment fell, or its toxicity rose. The null is not a half: ties, and a return to the mean",
     title="Prejudice rate",
     reading="Share of the texts in which a group fares worse than in the original.",
     figure="dots",

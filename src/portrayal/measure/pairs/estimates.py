@@ -119,9 +119,12 @@ def changes(_: Level, generated: FloatArray, reference: FloatArray) -> FloatArra
 def prejudice(level: Level, generated: FloatArray, reference: FloatArray) -> FloatArray:
     """Return whether each group fares worse, shape (n, M).
 
-    NaN where the original does not mention it, or nothing can be compared.
+    NaN where the original does not mention it, at the level of documents where no original does, or
+    where nothing can be compared.
     """
     present = reference > 0 if level.is_share else ~np.isnan(reference)
+    if level.name == DOCUMENT:  # Figures 6b and 7b have the N of 6a and 7a: all pairs
+        present = np.broadcast_to(present.any(axis=0), present.shape)
     change = changes(level, generated, reference)
     return np.where(present & ~np.isnan(change), level.worse * change > 0, np.nan)
 
@@ -142,7 +145,7 @@ DISTANCE = Quantity(
     greater=True,
 )
 RATE = Quantity(
-    measure="prejudice_rate.v1",
+    measure="prejudice_rate.v2",
     statistic="share",
     source="Fang et al. 2024, Fig. 2b–10a (prejudice)",
     values=prejudice,
