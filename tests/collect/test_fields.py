@@ -84,7 +84,7 @@ def test_texts_may_be_absent_when_people_are_labelled():
 @pytest.mark.parametrize(
     ("found", "options", "error", "message"),
     [
-        (["a", "b"], {}, DataError, r"no column with the text was found; found 'a', 'b'.*--column"),
+        (["a", "b"], {}, DataError, r"no column text; found 'a', 'b'.*--column"),
         ([], {}, DataError, "found none"),
         (["text"], {"columns": {"text": "story"}}, DataError, "'text'.*--column text=NAME"),
         (["text"], {"columns": {"model": "Text"}}, DataError, "no column 'Text' for model"),

@@ -47,8 +47,6 @@ READ = [
     "prompt,prediction,generated_by",
     "user_message,completion_text,llm",
     "prompt.text,generated.text,model.id",
-    "prompts,chatgpt_gen,model",
-    "prompts,llama3_gen,model",
 ]
 """Headers of prompt, text and model, in this order."""
 

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 import portrayal.registry as registry
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError, OptionError
-from portrayal.recognise import recognise
+from portrayal.recognise import recognise, text_column
 from recognise.tables import JOBS, made, table, text
 
 PAIR = ("woman", "man")
@@ -62,6 +63,21 @@ def test_real_tables_have_their_comparison(
         rows = made(design)
         assert len({row["pair"] for row in rows}) == 12
         assert not any("<return>" in row["text"] for row in rows)
+
+
+def test_a_column_of_texts_is_told_by_what_it_holds(rng: random.Random) -> None:
+    texts = [text(rng, i) for i in range(6)]
+    people = [
+        {"comments": words, "sentences": str(words.split(". ")), "professor_name": "Ann Lee"}
+        for words in texts
+    ]
+    assert text_column(open_source(people), {"professor_name"}) == "comments"
+    two = [{"chatgpt_gen": a, "llama3_gen": b} for a, b in pairwise(texts)]
+    assert text_column(open_source(two), {"llama3_gen"}) == "chatgpt_gen"
+    with pytest.raises(DataError, match=r"'chatgpt_gen' and 'llama3_gen' .* text=chatgpt_gen"):
+        text_column(open_source(two), ())
+    with pytest.raises(DataError, match="no column holds texts; found 'comments', 'sentences'"):
+        text_column(open_source(people), {"comments"})
 
 
 @pytest.mark.parametrize(

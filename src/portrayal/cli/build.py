@@ -232,6 +232,7 @@ def classifier(
     """
     from portrayal.annotate.agency.labelled import read_labelled, score_rows
     from portrayal.annotate.agency.training import PRESETS, Fitting, train_agency
+    from portrayal.recognise import text_column
 
     json = format == "json"
     usual, settings = "linear", Fitting()
@@ -242,12 +243,12 @@ def classifier(
         loss, right = f"epoch {epoch.number}: loss {epoch.loss:.4f}", epoch.accuracy
         show.line(loss + ("" if right is None else f", validation accuracy {100 * right:.2f} %"))
 
-    texts = read_labelled(hand_labels, column or ())
+    read = partial(read_labelled, columns=column or (), by_content=text_column)
     trained = train_agency(
-        texts,
+        read(hand_labels),
         encoder or usual,
         out,
-        validation=read_labelled(validation, column or ()) if validation else None,
+        validation=read(validation) if validation else None,
         # The paper trained on sentences as they stand
         masked=masked and recipe is None,
         fitting=replace(settings, seed=seed),

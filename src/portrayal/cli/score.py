@@ -195,6 +195,7 @@ def agency(
         score_agency,
         score_rows,
     )
+    from portrayal.recognise import text_column
     from portrayal.reference.shipped import published
 
     json = format == "json"
@@ -204,7 +205,7 @@ def agency(
     with ask.asking(model_options, format) as of_model:
         asked = [spec for spec in specs if spec.startswith("llm:")]
         settings = llm_settings(asked, of_model, {}, "--classifier-{}")
-        labelled = read_labelled(hand_labels, column or ())
+        labelled = read_labelled(hand_labels, column or (), text_column)
         tell = show.nothing if json else show.line
         loaded = _classifiers(specs, kinds, labelled, out, settings, tell)
     scores = [score_agency(labelled, classify, seed=seed) for classify in loaded]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from portrayal.errors import DataError, OptionError
 
@@ -22,6 +23,9 @@ _FIRST_WINS = ("text_id", "name")
 
 MOST_VALUES = 50
 """Values of a column from which on they say nothing of what it holds."""
+
+ByContent = Callable[[Any, Collection[str]], str]
+"""Returns the column of texts of a `TextSource`, of those that are not among the columns given."""
 
 log = logging.getLogger("portrayal.columns")
 """Says which column is read as which field; the command line prints it."""
@@ -162,6 +166,7 @@ def find_columns(
     needed: Collection[str] = (),
     aliases: Mapping[str, Iterable[str]] | None = None,
     unguessed: Collection[str] = (),
+    by_content: Callable[[Collection[str]], str] | None = None,
     file: str = "the texts",
 ) -> dict[str, str]:
     """Decide which column of an input holds which field, and say what was guessed.
@@ -185,6 +190,9 @@ def find_columns(
         Further names of fields.
     unguessed
         Fields that only the user maps.
+    by_content
+        Returns the column of texts by what it holds, where none goes by a name of it; is given the
+        columns that hold other fields (`portrayal.recognise.text_column`).
     file
         How messages speak of the input.
 
@@ -216,9 +224,7 @@ def find_columns(
     for column in names:
         by_key.setdefault(_key(column), []).append(column)
     guessed: dict[str, str] = {}
-    for name in fields:
-        if name in explicit or name in unguessed:
-            continue
+    for name in (name for name in fields if name not in {*explicit, *unguessed}):
         # A column of the field's own name settles it, whatever else could be meant
         called = by_key.get(_key(name), []) or [
             column for key in _keys_of(name, aliases or {}) for column in by_key.get(key, ())
@@ -231,6 +237,8 @@ def find_columns(
             )
         if called:
             guessed[name] = called[0]
+    if by_content is not None and "text" in {*fields} - {*guessed, *explicit}:
+        guessed["text"] = by_content([*guessed.values(), *explicit.values()])
     mapping = guessed | explicit
     missing = [name for name in needed if name not in mapping]
     if missing:
@@ -259,6 +267,7 @@ def map_columns(
     *,
     columns: Mapping[str, str] | None = None,
     preset: str | None = None,
+    by_content: Callable[[Collection[str]], str] | None = None,
     file: str = "the texts",
 ) -> dict[str, str]:
     """Decide which column of the input holds which field of a study, as `find_columns` does.
@@ -281,12 +290,15 @@ def map_columns(
         # Backwards, so that the first of two columns with one key stays
         by_key = {_key(name): name for name in reversed(names)}
         explicit = {f: by_key.get(_key(c), c) for f, c in fields.presets[preset].items()} | explicit
+    is_labelled = not explicit.keys().isdisjoint(LABELS)
     mapping = find_columns(
         fields.known,
         names,
         columns=explicit,
+        needed=() if is_labelled else ("text",),
         aliases=fields.aliases,
         unguessed=LABELS,  # a column "subject_name" may hold anything
+        by_content=None if is_labelled else by_content,
         file=file,
     )
     prompted = "prompt" in mapping or "prompt_id" in mapping
@@ -296,11 +308,6 @@ def map_columns(
                 f"{option} {name}: no text has a value for it. Columns of {file}: "
                 f"{_listed(names)}. Name one of these, or map it with --column {name}=NAME."
             )
-    if "text" not in mapping and not any(name in mapping for name in LABELS):
-        raise DataError(
-            f"{file}: no column with the text was found; found {_listed(names)}. "
-            "Name yours with --column text=NAME."
-        )
     return mapping
 
 

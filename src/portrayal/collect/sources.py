@@ -27,7 +27,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from portrayal.collect.fields import find_columns, is_called
+from portrayal.collect.fields import ByContent, find_columns, is_called
 from portrayal.collect.logs import Row, files_lacking, items_of, log, table_of
 from portrayal.errors import DataError, OptionError, PortrayalError
 from portrayal.types import Tabular
@@ -66,9 +66,12 @@ class TextSource:
     columns: tuple[str, ...]
     rows: Callable[[], Iterator[Row]]
 
-    def find(self, fields: Iterable[str], **options: Any) -> dict[str, str]:
+    def find(
+        self, fields: Iterable[str], by_content: ByContent | None = None, **options: Any
+    ) -> dict[str, str]:
         """Return which column holds which field, as `find_columns` decides with its `options`."""
-        return find_columns(fields, self.columns, file=self.name, **options)
+        content = by_content and partial(by_content, self)
+        return find_columns(fields, self.columns, file=self.name, by_content=content, **options)
 
 
 def open_source(texts: "Tabular | TextSource", needed: Sequence[str] = ()) -> TextSource:
@@ -260,9 +263,7 @@ def _newest(names: list[Path]) -> list[Path]:
         item = next(_log(name) if name.suffix.casefold() == LOG else _json(name, False), {})
         task = item.get("eval")
         if not isinstance(task, dict):
-            raise DataError(
-                f"{name}: not a log of Inspect AI with samples, as others in its folder."
-            )
+            raise DataError(f"{name}: no log of Inspect AI with samples, as others in its folder.")
         key = (str(task.get("task_id")), str(task.get("model")))
         entry = (str(task.get("created")), name)
         for left_out in [min(entry, latest[key])[1]] if key in latest else []:
@@ -297,8 +298,7 @@ def most_unpacked(variable: str = MOST_UNPACKED, usual: str = "1GB") -> int:
 def _too_large(path: Path) -> DataError:
     return DataError(
         f"{path}: unpacks to more than {most_unpacked():,} bytes, which may be a mistake or an "
-        "attack. Unpack it yourself, or set the variable "
-        f"{MOST_UNPACKED}=8GB."
+        f"attack. Unpack it yourself, or set the variable {MOST_UNPACKED}=8GB."
     )
 
 

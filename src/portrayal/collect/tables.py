@@ -13,6 +13,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from portrayal.collect.fields import ByContent
 from portrayal.collect.reasoning import without_reasoning
 from portrayal.collect.sources import LONGEST, TextSource, open_source
 from portrayal.errors import DataError
@@ -240,6 +241,7 @@ def read_table(
     needed: Sequence[str],
     advice: str = "Name yours with --column.",
     columns: Iterable[str] | None = None,
+    by_content: ByContent | None = None,
 ) -> list[dict[str, str]]:
     """Return the rows of a file as text, with their cells as they were before `inert`.
 
@@ -254,6 +256,8 @@ def read_table(
     columns
         "FIELD=NAME" strings where its columns may have other names, which are then guessed too and
         replaced by those of `needed`.
+    by_content
+        Then finds the column of texts where no column goes by a name of it.
 
     Raises
     ------
@@ -263,7 +267,7 @@ def read_table(
     source = open_source(path)
     called: dict[str, str] = {}
     if columns is not None:
-        mapping = source.find(needed, columns=columns, needed=needed)
+        mapping = source.find(needed, by_content, columns=columns, needed=needed)
         called = {column: name for name, column in mapping.items()}
     elif missing := [name for name in needed if name not in source.columns]:
         raise DataError(

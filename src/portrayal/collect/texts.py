@@ -4,7 +4,8 @@ import hashlib
 import json
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,7 @@ def import_texts(
     replace: bool = False,
     reference: bool = False,
     aliases: Mapping[str, str] | None = None,
+    by_content: Callable[[TextSource, Collection[str]], str] | None = None,
 ) -> dict[str, Any]:
     """Bring `texts` into the run, unless the same ones are there already.
 
@@ -68,6 +70,8 @@ def import_texts(
         Whether these are the reference texts, which stand in folders of their own.
     aliases
         Name of a model in the texts → the name that it goes by.
+    by_content
+        Finds the column of texts where no column goes by a name of it.
 
     Returns
     -------
@@ -83,7 +87,9 @@ def import_texts(
         When the run holds other texts and `replace` is False.
     """
     source = open_source(texts)
-    mapping = map_columns(fields, source.columns, columns=columns, preset=preset, file=source.name)
+    options: dict[str, Any] = {"columns": columns, "preset": preset, "file": source.name}
+    content = by_content and partial(by_content, source)
+    mapping = map_columns(fields, source.columns, by_content=content, **options)
     if fields.is_stratum is not None:
         free = {*source.columns} - {*mapping.values()} - {*fields.known}
         values: dict[str, set[str]] = {name: set() for name in source.columns if name in free}

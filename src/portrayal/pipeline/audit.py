@@ -28,7 +28,7 @@ from portrayal.measure.scope import Question, sides_of, with_q_in
 from portrayal.measure.tables import check_measures
 from portrayal.models.loading import on_one_core
 from portrayal.pipeline.config import AuditConfig
-from portrayal.recognise import Design, recognise
+from portrayal.recognise import Design, recognise, text_column
 from portrayal.records import ALL, OTHERS
 from portrayal.reference.labels import kept_words
 from portrayal.run import Run, Stage, estimates_to_table, fingerprint, read_prompts, write_parquet
@@ -291,7 +291,7 @@ def _collect(
     tell: Say,
 ) -> None:
     """Bring the reference and the texts into the run: from files, or by asking a model."""
-    loading: dict[str, Any] = {"replace": config.replace}
+    loading: dict[str, Any] = {"replace": config.replace, "by_content": text_column}
     loading["shard_rows"] = config.shard_rows or SHARD_ROWS
     paired = {str(study.pair_field): config.pair_by} if config.pair_by is not None else {}
     # The reference first, as prompts for a model may be made from its headlines

@@ -33,6 +33,7 @@ from portrayal.annotate.people.stories.extract import extract_people
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError, OptionError
 from portrayal.raters.labels import SLOTS, HandTable, read_hand_labels
+from portrayal.recognise import text_column
 from portrayal.records import finite
 from portrayal.reference.groups import GENDERS, RACES
 from portrayal.reference.names import mena_nhpi_table, race_likelihoods
@@ -112,7 +113,8 @@ def read_gold(
     fields = (*needed[:2], *labels, "object_role", "text_id", "prompt_id", "prompt", *ATTRIBUTES)
     # Columns without "gold_" in their names are read as labels too
     aliases = {name: (name.removeprefix("gold_"),) for name in labels}
-    mapping = source.find(fields, columns=columns, needed=needed, aliases=aliases)
+    options: dict[str, Any] = {"columns": columns, "needed": needed, "aliases": aliases}
+    mapping = source.find(fields, text_column, **options)
     if not mapping.keys() & {"gold_subject_gender", "gold_subject_references"}:
         raise DataError(
             f"{source.name}: no column gold_subject_gender or gold_subject_references; found "

@@ -25,6 +25,7 @@ from portrayal.errors import DataError
 from portrayal.raters.agreement import Coefficient, Resampling, coefficient, ratings_of
 from portrayal.raters.labels import Label, Labels, folded, majority, read_labels
 from portrayal.raters.sheets import SheetItem
+from portrayal.recognise import text_column
 from portrayal.run.files import write_atomically
 from portrayal.validate import check_different_files, check_seed
 
@@ -59,7 +60,8 @@ def seed_sentences(texts: str | Path, out: Path, *, columns: Iterable[str] = ())
     Wan & Chang (2024), Appendix B.1.
     """
     rows, n_short, n_texts = [], 0, 0
-    for n_texts, row in enumerate(read_table(texts, ["text"], columns=columns), 1):
+    table = read_table(texts, ["text"], columns=columns, by_content=text_column)
+    for n_texts, row in enumerate(table, 1):
         text = with_line_breaks(row["text"])
         spans = sentences(text)
         # Numbers stay those of the whole text

@@ -108,6 +108,11 @@ class InputColumn:
         return any(map(math.isfinite, self.numbers)) and not any(map(math.isinf, self.numbers))
 
     @property
+    def holds_lists(self) -> bool:
+        """Whether its values are lists as programs print them, such as of a text's sentences."""
+        return all(value[0] + value[-1] == "[]" for value in self.looked_at)
+
+    @property
     def share_distinct(self) -> float:
         """Distinct values per row that has one."""
         return len(self.counts) / max(self.counts.total(), 1)

@@ -2,10 +2,11 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from portrayal.collect.fields import MOST_VALUES
+from portrayal.collect.sources import TextSource
 from portrayal.collect.tables import missing_column
 from portrayal.errors import DataError, OptionError
 from portrayal.recognise.columns import LONG, WORDS, InputColumn, InputTable, words_of_name
@@ -100,6 +101,40 @@ def _explicit(table: InputTable, columns: Mapping[str, str]) -> dict[str, InputC
     return {name: table.columns[column] for name, column in columns.items()}
 
 
+def text_column(source: TextSource, taken: Collection[str]) -> str:
+    """Return the column of a source that holds texts, by its values and its name.
+
+    Parameters
+    ----------
+    source
+        Its rows.
+    taken
+        Columns that hold something else.
+
+    Raises
+    ------
+    DataError
+        When no column holds texts, or two may.
+
+    Examples
+    --------
+    >>> from portrayal.collect.sources import open_source
+    >>> rows = [{"job": job, "gpt_gen": f"Ann is a {job} of note."} for job in ("cook", "nurse")]
+    >>> text_column(open_source(rows), {"job"})
+    'gpt_gen'
+    """
+    table = InputTable.of(source)
+    columns = {name: column for name, column in table.columns.items() if name not in taken}
+    text, rivals, _ = _text(replace(table, columns=columns), None)
+    if rivals:
+        names = " and ".join(repr(column.name) for column in (text, *rivals))
+        raise DataError(
+            f"{source.name}: the columns {names} may hold the texts. Say which one with "
+            f"--column text={text.name}."
+        )
+    return text.name
+
+
 def text_score(column: InputColumn) -> float:
     """Return how much a column looks like one of texts: its name, its requests, words, values.
 
@@ -121,7 +156,8 @@ def _text(
         for column in table.columns.values()
         if not column.is_number and (column.length >= LONG or column is explicit)
     ]
-    candidates = [c for c in long if len(c.counts) > 1 or table.n_rows == 1]
+    whole = [column for column in long if not column.holds_lists]
+    candidates = [c for c in whole if len(c.counts) > 1 or table.n_rows == 1]
     # Answers of a word or two are texts only by their name
     candidates = candidates or [
         c
@@ -131,12 +167,12 @@ def _text(
         and not (c.is_score or c.models > 0.6)
     ]
     # Texts that are all the same are refused as such
-    candidates = candidates or long
+    candidates = candidates or whole
     if explicit is not None:
         return explicit, (), long
     ranked = sorted(candidates, key=text_score, reverse=True)
     if not ranked or (ranked[0].requests > 0.6 and text_score(ranked[0]) < 0):
-        names = ", ".join(map(repr, [*table.columns][:30]))
+        names = ", ".join(map(repr, table.source.columns[:30]))
         requests = f" ({ranked[0].name!r} holds requests)" if ranked else ""
         raise DataError(
             f"{table.source.name}: no column holds texts{requests}; found {names}. Name yours "

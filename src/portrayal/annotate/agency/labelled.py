@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from portrayal.annotate.agency.linear import AgencyClassifier
 from portrayal.annotate.agency.masking import mask
+from portrayal.collect.fields import ByContent
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError
 from portrayal.stats import wilson
@@ -54,7 +55,9 @@ class LabelledSentences:
         return replace(self, sentences=texts, labels=self.labels[indices])
 
 
-def read_labelled(path: Tabular, columns: Iterable[str] = ()) -> LabelledSentences:
+def read_labelled(
+    path: Tabular, columns: Iterable[str] = (), by_content: ByContent | None = None
+) -> LabelledSentences:
     """Return the labelled sentences of a file with the columns `text` (or `sentence`) and `label`.
 
     Parameters
@@ -64,6 +67,8 @@ def read_labelled(path: Tabular, columns: Iterable[str] = ()) -> LabelledSentenc
         labelled "neutral" or "na" are left out and counted.
     columns
         "FIELD=NAME" strings for columns with other names.
+    by_content
+        Finds the column of sentences where no column goes by a name of it.
 
     Raises
     ------
@@ -72,8 +77,8 @@ def read_labelled(path: Tabular, columns: Iterable[str] = ()) -> LabelledSentenc
     """
     source = open_source(path)
     needed = ("text", "label")
-    aliases = {"text": ("sentence",)}
-    mapping = source.find(needed, columns=columns, needed=needed, aliases=aliases)
+    options: dict[str, Any] = {"needed": needed, "aliases": {"text": ("sentence",)}}
+    mapping = source.find(needed, by_content, columns=columns, **options)
     sentences, labels = [], []
     left_out = 0
     for number, row in enumerate(source.rows(), 1):
