@@ -38,7 +38,7 @@ SECOND_NAMES = {
 MEANT = {
     "audit pairs": ("--group", "--source"),
     "audit people": ("--source",),
-    "replicate": ("--data",),
+    **{f"replicate {study}": ("--data",) for study in ("agency", "laissez-faire", "news")},
 }
 """Options that are no second name: the person of a request, what requests were made from, and the
 folder of an author's files, which hold texts, labels and references."""

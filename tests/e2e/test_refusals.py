@@ -105,7 +105,7 @@ def test_arguments(
         ("set", "min_count=-1", ["min_count must"]),
         ("smoothing", "1", ["--set smoothing="]),
         ("baseline", "mars", ["'mars'", "census-2022"]),
-        ("set", "name_table=mars", ["'mars'", "census-2020"]),
+        ("name-table", "mars", ["'mars'", "census-2020"]),
     ],
 )
 def test_option_values(

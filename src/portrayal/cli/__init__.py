@@ -50,7 +50,7 @@ GROUPS = {
 _FUNCTIONS = (
     ("", "audit", "new"),
     ("", "compare", "compare gate"),
-    ("", "documents", "evidence replicate report"),
+    ("", "documents", "evidence report"),
     ("", "plan", "plan"),
     ("build", "build", "classifier labels paraphrases sentences sheets split"),
     ("find", "find", "cues people"),
@@ -90,6 +90,12 @@ STUDIES: dict[str, tuple[Kind, str, str, str]] = {
         "listing:prompts_of",
         "List the prompts of a study, or check a prompt file of your own.",
         "List the prompts of {name}, or check a prompt file of your own.",
+    ),
+    "replicate": (
+        "studies",
+        "documents:replicate_of",
+        "Recompute the published tables of a study, and set a model of yours beside them.",
+        "Recompute the published tables of {name}, and set a model of yours beside them.",
     ),
 }
 """Command with a subcommand for each study → of which kind, what makes one, its help and theirs."""
@@ -155,6 +161,9 @@ def _add_studies(app: App, path: str, tokens: Sequence[str] | None) -> None:
         if is_file:
             return  # it is no study to look up
     for name in [registry.resolve(kind, one)] if one else registry.names(kind):
+        folder = registry.folder(kind, name)
+        if path == "replicate" and not (one or (folder and (folder / "replicate.toml").is_file())):
+            continue
         words = help_of_one.format(name=name, **_said_by(name))
         if tokens is not None and not one:  # for the help alone: a study takes a second to load
             app.command(App(name=name, help=words))

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
@@ -23,6 +23,9 @@ from portrayal.cli.options import (
 )
 from portrayal.config import AuditOptions, Option, StudyOptions, options_of
 from portrayal.errors import OptionError
+
+if TYPE_CHECKING:
+    from portrayal.run import Run
 
 _TEXTS, _OUTPUT = (Parameter(group=PANEL[name]) for name in ("Texts", "Output"))
 _OF_FILES = ("columns", "replace", "workers", "report", "population", "level", "hand_labels")
@@ -97,10 +100,11 @@ def _audit_options() -> dict[str, Option]:
     return options | {"workers": replace(options["workers"], default=None)}
 
 
-def _options(name: str, study: Any) -> list[Option]:
-    """The options of a study's audit; what says nothing for it is left out."""
-    study_options = options_of(study.options)
-    study_options["seed"] = replace(study_options["seed"], rare=True)
+def study_options(name: str) -> Any:
+    """Return a record of the options of a study's audit; what says nothing for it is left out."""
+    study = registry.get("studies", name)
+    own_options = options_of(study.options)
+    own_options["seed"] = replace(own_options["seed"], rare=True)
     audit_options = _audit_options()
     # What says nothing for a study is no option of it: its help stays short
     without = [] if study.pair_field else ["pair_by"]
@@ -114,15 +118,70 @@ def _options(name: str, study: Any) -> list[Option]:
         replace(option, rare=option.rare or option.name in rare)
         for option in ask.asking_options("model", "samples", "prompts", "arm")
     ]
-    own_options = [option for name, option in audit_options.items() if name not in without]
-    all_options = [*own_options, *model_options, *study_options.values()]
-    return [*all_options, *prompt_options(name, [option.shown for option in all_options])]
+    all_options = [option for key, option in audit_options.items() if key not in without]
+    all_options += [*model_options, *own_options.values()]
+    return record([*all_options, *prompt_options(name, [o.shown for o in all_options])])
+
+
+def audit_by(
+    name: str,
+    values: Any,
+    format: str,
+    texts: Path | None,
+    out: Path,
+    *,
+    sample: bool = False,
+    config: Path | None = None,
+) -> "Run":
+    """Audit texts, or a model, by a study.
+
+    Parameters
+    ----------
+    name
+        The study's.
+    values
+        A record of `study_options`, as the command line filled it.
+    format
+        Stages are told where it is table.
+    texts, out, sample, config
+        See the command `audit`.
+    """
+    from portrayal.pipeline.audit import audit as run_audit
+    from portrayal.pipeline.config import AuditConfig, read_options
+
+    study, quiet = registry.get("studies", name), format != "table"
+    files = {"texts": texts, "reference": getattr(values, "reference", None)}
+    if sample and any(files.values()):
+        raise OptionError("give either --texts and --reference or --sample, not both.")
+    chosen_values = {} if config is None else read_options(config, study.options, study.name)
+    chosen_values |= given(values)
+    models = map(chosen_values.get, ("model", "labeler_model", "factor_model"))
+    asks_models = any(models) or str(chosen_values.get("classifier")).startswith("llm:")
+    with (
+        show.progress(quiet=quiet or asks_models) as advance,
+        ask.asking(values, format, quiet=quiet or not asks_models) as chosen_now,
+    ):
+        settings = {"workers": os.cpu_count() or 1} | chosen_now
+        # `columns` are those of the texts; where there are none, of a file of headlines.
+        table_keys = ("columns",) if sample or any(files.values()) else ()
+        columns = {key: settings.pop(key) for key in table_keys if key in settings}
+        settings = split_prompt_options(settings, name) | columns
+        settings.pop("reference", None)  # given as a file already
+        run: Run = run_audit(
+            study=name,
+            **(study.sample() if sample else files),
+            out=out,
+            config=AuditConfig.of(settings, study.options, study.name, config),
+            progress=advance,
+            say=None if quiet else show.line,
+        )
+    return run
 
 
 def audit_of(name: str) -> tuple[Callable[..., None], str]:
     """Return the command `audit` of a study, and an example."""
     study = registry.get("studies", name)
-    options = record(_options(name, study))
+    options = study_options(name)
 
     def audit(
         *,
@@ -146,36 +205,9 @@ def audit_of(name: str) -> tuple[Callable[..., None], str]:
         config
             Options of a file, such as a run's audit.toml; those given here count over it.
         """
-        from portrayal.pipeline.audit import audit as run_audit
-        from portrayal.pipeline.config import AuditConfig, read_options
-
-        json, place = format == "json", out or Path("runs") / registry.called(name)
-        files = {"texts": texts, "reference": getattr(model_options, "reference", None)}
-        if sample and any(files.values()):
-            raise OptionError("give either --texts and --reference or --sample, not both.")
-        chosen_values = {} if config is None else read_options(config, study.options, study.name)
-        chosen_values |= given(model_options)
-        models = map(chosen_values.get, ("model", "labeler_model", "factor_model"))
-        asks_models = any(models) or str(chosen_values.get("classifier")).startswith("llm:")
-        with (
-            show.progress(quiet=json or asks_models) as advance,
-            ask.asking(model_options, format, quiet=not asks_models) as chosen_now,
-        ):
-            settings = {"workers": os.cpu_count() or 1} | chosen_now
-            # `columns` are those of the texts; where there are none, of a file of headlines.
-            table_keys = ("columns",) if sample or any(files.values()) else ()
-            columns = {key: settings.pop(key) for key in table_keys if key in settings}
-            settings = split_prompt_options(settings, name) | columns
-            settings.pop("reference", None)  # given as a file already
-            run = run_audit(
-                study=name,
-                **(study.sample() if sample else files),
-                out=place,
-                config=AuditConfig.of(settings, study.options, study.name, config),
-                progress=advance,
-                say=None if json else show.line,
-            )
-        if json:
+        place = out or Path("runs") / registry.called(name)
+        run = audit_by(name, model_options, format, texts, place, sample=sample, config=config)
+        if format == "json":
             show.give(format, show.run_facts(run), ())
 
     files_of_pairs = " --reference articles.csv" * study.reference

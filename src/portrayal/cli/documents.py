@@ -1,19 +1,20 @@
 """The commands `report`, `replicate`, `evidence`: documents of runs or papers."""
 
+import os
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from cyclopts import Parameter
-
 import portrayal.cli.printing as show
 import portrayal.registry as registry
-from portrayal.cli.options import Every, RunPath, Texts
+from portrayal.cli.options import ONE_BY_ONE, Every, RunPath, given
 from portrayal.errors import OptionError
+from portrayal.shown import counted
 
 _REASONS = 5
-"""Reasons why figures are not computable that are shown unasked, the commonest."""
+"""Reasons why there is no figure, or no interval, that are shown unasked: the commonest."""
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,74 +39,87 @@ def report(run: RunPath, /, *, out: Path | None = None) -> None:
     show.line(f"report: {write_report(Run.open(run), out)}")
 
 
-def replicate(
-    study: str,
-    /,
-    *,
-    data: Path | None = None,
-    texts: Texts = None,
-    reference: Path | None = None,
-    out: Path | None = None,
-    model_alias: Annotated[list[str] | None, Parameter(metavar="NAME=NAME")] = None,
-    show_all: Every = False,
-    format: Literal["table", "csv", "json"] = "table",
-) -> None:
-    """Recompute the published tables of a study, and set a model of yours beside them.
+def replicate_of(name: str) -> tuple[Callable[..., None], str]:
+    """Return the command `replicate` of a study, and an example."""
+    from portrayal.cli.audit import audit_by, study_options
 
-    Example: portrayal replicate laissez-faire --data laissez-faire-prompts
+    options = study_options(name)
 
-    Parameters
-    ----------
-    study
-        laissez-faire, news or agency.
-    data
-        Folder of the authors' files as they publish them, which are audited: every published figure
-        is printed beside ours. With neither data nor texts the printed tables are checked against
-        each other.
-    texts
-        Texts of your own models that answer the study's prompts, or the directory of an audit of
-        them: each published figure stands beside theirs.
-    reference
-        Originals of these texts, of news.
-    out
-        Run directory; default runs/replicate-STUDY.
-    model_alias
-        Name of a model in the authors' files=its name in the tables; repeatable.
-    format
-        table, csv or json.
-    """
-    from portrayal.collect.fields import parse_columns
-    from portrayal.pipeline.replicate import beside_published
-    from portrayal.pipeline.replicate import replicate as replicated
+    def replicate(
+        *,
+        data: Path | None = None,
+        texts: Path | None = None,
+        model_options: Annotated[Any, ONE_BY_ONE] = options,
+        out: Path | None = None,
+        show_all: Every = False,
+        format: Literal["table", "csv", "json"] = "table",
+    ) -> None:
+        """Replicate.
 
-    say = show.line if format == "table" else show.nothing
-    place = out or Path(f"runs/replicate-{study}")
-    most = None if show_all else show.ROWS
-    if data is not None and texts is not None:
-        raise OptionError("--data is the authors' files, --texts are yours; give one of them.")
-    if data is not None:
-        replication = replicated(study, data, place, models=parse_columns(model_alias), say=say)
-    elif texts is not None:
-        replication = beside_published(study, texts, place, reference=reference, say=say)
-    else:
-        # Only the printed tables are compared, which needs no run
-        if out or model_alias or format == "csv":
-            raise OptionError("--out, --model-alias and csv are of files; give --data or --texts.")
-        _reproduction(study, format, list_rows=show_all)
-        return
+        Parameters
+        ----------
+        data
+            Folder of the authors' files; without texts of any kind printed tables are checked.
+        texts
+            Your own models' answers: a file or folder, or the directory of an audit of them.
+        out
+            Run directory; default runs/replicate-STUDY.
+        format
+            table, csv or json.
+        """
+        from portrayal.collect.ask.asking import SETTINGS
+        from portrayal.pipeline.replicate import beside_published, published_tables_of
+        from portrayal.pipeline.replicate import replicate as replicated
+        from portrayal.run import Run
+
+        published_tables_of(name)  # or an error, before any model is asked
+        chosen = given(model_options)
+        place = out or Path(f"runs/replicate-{registry.called(name)}")
+        mine = [texts, *map(chosen.get, ("model", "reference"))]
+        if (data and any(mine)) or (texts and chosen.get("model")):
+            raise OptionError("give one of --data, --texts and --model: whose texts are compared.")
+        if data is not None:
+            chosen = {"workers": os.cpu_count() or 1, **chosen}
+            say = show.line if format == "table" else None
+            replication = replicated(name, data, place, say=say, **chosen)
+        elif any(mine):
+            if texts is not None and (texts / SETTINGS).is_file():
+                run = Run.open(texts)
+            else:
+                run = audit_by(name, model_options, format, texts, place)
+            if run.study != name:
+                raise OptionError(f"{texts} is a run of {run.study}; give one of {name}.")
+            replication = beside_published(run)
+        elif out or chosen or format == "csv":
+            raise OptionError("csv and options of an audit need --data, --texts or --model.")
+        else:  # only the printed tables are compared, which needs no run
+            _reproduction(name, format, list_rows=show_all)
+            return
+        _show_replication(replication, format, None if show_all else show.ROWS)
+
+    return replicate, f"portrayal replicate {name} --data FOLDER"
+
+
+def _show_replication(replication: "Replication", format: str, most: int | None) -> None:
+    """Print every published figure beside ours, why they may differ, and what was not read."""
     parts = [*_figures(replication, most)]
     parts += [f"why they may differ: {reason}" for reason in replication.why]
     parts += [f"left out: {text}" for text in replication.left_out[:3]]
     if len(replication.left_out) > 3:
         parts.append(f"and {len(replication.left_out) - 3:,} files more")
     flat = [{**asdict(figure), "verdict": figure.verdict} for figure in replication.figures]
-    facts = {"study": study, "run": replication.run.path, "figures": flat, "why": replication.why}
+    facts = {
+        "study": replication.run.study,
+        "run": replication.run.path,
+        "figures": flat,
+        "why": replication.why,
+    }
     show.give(format, facts, parts, flat)
 
 
 def _figures(replication: "Replication", most: int | None) -> "Iterator[show.Part]":
     """Published figures beside ours, or those of each model, and how many of each table agree."""
-    from portrayal.pipeline.replicate import APART, NONE, VERDICTS
+    from portrayal.pipeline.replicate import APART, NO_INTERVAL, NONE, VERDICTS
     from portrayal.run.pages import number, spread
 
     for writer in dict.fromkeys(figure.writer for figure in replication.figures):
@@ -151,9 +165,10 @@ def _figures(replication: "Replication", most: int | None) -> "Iterator[show.Par
                 "it (*), at a false discovery rate of 5 % over all; one without an interval counts "
                 "as exact"
             )
-        lacking = Counter(figure.lacking for figure in figures if figure.verdict == NONE)
-        for reason, n in lacking.most_common(most and _REASONS):
-            yield f"{NONE}: {n:,} figures: {reason}"
+        for verdict in (NONE, NO_INTERVAL):
+            reasons = Counter(f.lacking for f in figures if f.verdict == verdict and f.lacking)
+            for reason, n in reasons.most_common(most and _REASONS):
+                yield f"{verdict}: {counted(n, 'figure')}: {reason}"
 
 
 def _by_model(figures: "list[PublishedFigure]") -> tuple[list[str], list[list[str]]]:
@@ -183,8 +198,6 @@ def _reproduction(study: str, format: str, *, list_rows: bool) -> None:
     from portrayal.studies.checks import run_checks
 
     checks = run_checks(study)
-    if not checks:
-        raise OptionError(f"{study} has no published table to reproduce; its card says why.")
     names = ("table", "statistic", "checked", "reproduced")
     facts: list[dict[str, Any]] = []
     lines: list[str] = []

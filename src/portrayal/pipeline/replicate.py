@@ -6,23 +6,23 @@ which those of `needs` must be there; `values` are what all rows of the kind hav
 patterns of file names with the values they stand for; `[[rows]]` are patterns of a column's cells
 with the values that such rows have; `[spelled]` are other spellings of a field's values, and
 `[only]` the values of a field that count, of texts by a `model`. A value of `[names]` may name
-another in braces. `[models]` are
-the names that models go by in files and in the tables. `options` are those of the audit, and
-`[parts]` those of further ones, of the rows that have such a `part`.
+another in braces. `[models]` are the names that models go by in files and in the tables. `options`
+are those of the audit, and `[parts]` those of further ones, of the rows that have such a `part`.
 
-`[[tables]]` are the published ones. `compare` is SQL over the tables that it `reads` and
-`estimates`, and yields for every published figure `place`, `domain`, `model`, `who`, `printed`,
-`printed_low`, `printed_high`, `ours`, `low`, `high`, and, where files of the model say nothing of
-it, `lacking`: why. `neutral` is the value of no difference; `reader`, of the table or a column of
-it, is that which decides how high figures lie. `[[readings]]` are published tables of how right a
-reader was. `why` says in sentences why figures may differ.
+`[columns]` are those of estimates that not every run has, with their types. `[[tables]]` are the
+published ones. `compare` is SQL over the tables that it `reads` and `estimates`, and yields for
+every published figure `place`, `domain`, `model`, `who`, `printed`, `printed_low`, `printed_high`,
+`ours`, `low`, `high`, and `lacking`: why there is no figure, or no interval, of texts that files
+have. `neutral` is the value of no difference; `reader`, of the table or a column of it, is that
+which decides how high figures lie. `[[readings]]` are published tables of how right a reader was.
+`why` says in sentences why figures may differ.
 """
 
 import json
 import math
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -31,6 +31,7 @@ from typing import Any
 
 import portrayal.registry as registry
 from portrayal.collect.sources import open_source
+from portrayal.collect.tables import missing
 from portrayal.errors import DataError, OptionError
 from portrayal.pipeline.audit import audit
 from portrayal.records import Estimate
@@ -42,8 +43,9 @@ from portrayal.stats import benjamini_hochberg
 from portrayal.types import Say
 
 INSIDE, OUTSIDE, OTHER_SIDE = "inside", "outside", "other side"
-APART, NOT_APART, NONE = "told apart", "not told apart", "not computable"
-VERDICTS = (INSIDE, OUTSIDE, OTHER_SIDE, APART, NOT_APART, "no interval", NONE)
+APART, NOT_APART = "told apart", "not told apart"
+NO_INTERVAL, NONE = "no interval", "not computable"
+VERDICTS = (INSIDE, OUTSIDE, OTHER_SIDE, APART, NOT_APART, NO_INTERVAL, NONE)
 """What is said of a published figure beside ours; those of a model beside the published ones are
 the fourth and fifth."""
 SURE = 0.05
@@ -67,7 +69,7 @@ class PublishedFigure:
     neutral
         The value of no difference; None where the figure has none.
     lacking
-        Why there is none of ours.
+        Why there is none of ours, or no interval.
     reader
         What reads the texts, where it decides how high the figure lies.
     writer
@@ -98,7 +100,7 @@ class PublishedFigure:
         if self.ours is None:
             return NONE
         if self.low is None or self.high is None or (self.writer and self.q is None):
-            return "no interval"
+            return NO_INTERVAL
         if self.writer:
             return APART if self.q is not None and self.q <= SURE else NOT_APART
         if self.low <= self.printed <= self.high:
@@ -149,7 +151,6 @@ def replicate(
     data: str | Path,
     out: str | Path,
     *,
-    models: Mapping[str, str] | None = None,
     say: Say | None = None,
     **options: Any,
 ) -> Replication:
@@ -163,12 +164,11 @@ def replicate(
         Folder of the files, as the authors publish them.
     out
         Directory of the run.
-    models
-        Name of a model in the files → its name in the tables, before those of the study.
     say
         Called with a line about each stage.
     **options
-        Of the audit, over those of the study.
+        Of the audit, over those of the study; `model_alias` also says by which name of the tables a
+        model of the files goes.
 
     Raises
     ------
@@ -177,12 +177,12 @@ def replicate(
     DataError
         When the folder holds none of the authors' files.
     """
-    spec = _published(study)
+    spec = published_tables_of(study)
     # Before files are read, which may be gigabytes
     check_folder(Path(out), *MARKS)
     kept = Path(out) / "given"
     kept.mkdir(parents=True, exist_ok=True)
-    files = _AuthorsFiles(spec, {**spec.get("models", {}), **(models or {})})
+    files = _AuthorsFiles(spec)
     written = files.written(Path(data), kept)
     if "texts" not in written:
         kinds = "; ".join(
@@ -206,67 +206,42 @@ def replicate(
     return Replication(run, tuple(figures), tuple(spec["why"]), tuple(files.left_out))
 
 
-def beside_published(
-    study: str,
-    texts: str | Path,
-    out: str | Path | None = None,
-    *,
-    reference: str | Path | None = None,
-    say: Say | None = None,
-    **options: Any,
-) -> Replication:
-    """Set a model of your own beside the published models, in the paper's own figures.
+def beside_published(run: Run) -> Replication:
+    """Set the models of a run beside the published models, in the paper's own figures.
 
     Parameters
     ----------
-    study
-        A study with published tables: laissez-faire, news or agency.
-    texts
-        File of texts that answer the study's prompts, or the directory of an audit of them.
-    out
-        Directory of the run; None where `texts` is one.
-    reference
-        Originals, where the study compares with such.
-    say
-        Called with a line about each stage.
-    **options
-        Of the audit.
+    run
+        An audit by a study with published tables, of texts that answer its prompts or of a model
+        that was asked them.
 
     Returns
     -------
     Replication
-        For each model of the texts, each published figure beside that of the model, and whether the
+        For each model of the run, each published figure beside that of the model, and whether the
         two are told apart (`SURE`).
 
     Raises
     ------
     OptionError
-        When the study has no published tables, or the run is of another study.
+        When the study has no published tables.
     """
-    spec = _published(study)
-    if Path(texts).is_dir():
-        run = Run.open(texts)
-        if run.study != registry.resolve("studies", study):
-            raise OptionError(f"{texts} is a run of {run.study}; give one of {study}.")
-    elif out is None:
-        raise OptionError("name the directory of the run (--out).")
-    else:
-        run = audit(texts, study=study, reference=reference, out=out, say=say, **options)
-    published_models = {f.model for f in _figures(run.records, spec)}
-    writers = sorted({e.strata.get("model", "all") for e in run.records} - {"all", "reference"})
-    figures = [
-        figure
-        for writer in writers
-        for figure in _figures(run.records, spec, writer, sorted(published_models))
-    ]
+    spec = published_tables_of(run.study)
+    figures = _figures(run.records, spec, beside=True)
     q = benjamini_hochberg([figure.p_apart for figure in figures]).tolist()
     pairs = zip(figures, q, strict=True)
     tested = [replace(f, q=None if math.isnan(value) else value) for f, value in pairs]
     return Replication(run, tuple(tested), tuple(spec["why"]))
 
 
-def _published(study: str) -> dict[str, Any]:
-    """What the study's `replicate.toml` says."""
+def published_tables_of(study: str) -> dict[str, Any]:
+    """Return what the `replicate.toml` of a study says.
+
+    Raises
+    ------
+    OptionError
+        When the study has none.
+    """
     folder = registry.folder("studies", registry.resolve("studies", study))
     if folder is None or not (folder / "replicate.toml").is_file():
         raise OptionError(f"{study} has no published tables to set beside ours.")
@@ -278,7 +253,6 @@ class _AuthorsFiles:
     """The authors' files of a folder in one form, as they differ and an audit takes one."""
 
     spec: Mapping[str, Any]
-    models: Mapping[str, str]
     left_out: list[str] = field(default_factory=list)
 
     def written(self, data: Path, folder: Path) -> dict[str, Path]:
@@ -345,62 +319,72 @@ class _AuthorsFiles:
         self, cells: dict[str, Any], constants: Mapping[str, str]
     ) -> dict[str, Any] | None:
         """A row with the values that all rows of its file have, as the tables spell them."""
-        cells = dict(constants) | {k: v for k, v in cells.items() if v not in (None, "")}
+        cells = dict(constants) | {k: v for k, v in cells.items() if v != "" and not missing(v)}
         for name, spellings in self.spec.get("spelled", {}).items():
             if name in cells:
                 cells[name] = spellings.get(cells[name], cells[name])
         for name, values in self.spec.get("only", {}).items():
             if cells.get("model") == values["model"] and cells.get(name) not in values["values"]:
                 return None
-        model = str(cells.get("model", ""))
-        if model:
-            cells["model"] = self.models.get(model, model)
+        if "model" in cells:
+            model = str(cells["model"])
+            cells["model"] = self.spec.get("models", {}).get(model, model)
         return cells
 
 
-_OWN = """
-  create table estimates as
-  from own where ? = ''
-  union all select own.* replace (writers.name as model) from own, writers where own.model = ?
+_AS_PRINTED = """
+  create or replace table estimates as
+  select audited.* replace (printed.model as model) from audited, printed where audited.model = ?
 """
 
 
 def _figures(
-    records: Iterable[Estimate],
-    spec: Mapping[str, Any],
-    writer: str = "",
-    published_models: Sequence[str] = (),
+    records: Iterable[Estimate], spec: Mapping[str, Any], *, beside: bool = False
 ) -> list[PublishedFigure]:
-    """Every published figure beside that of a model of the same name, or of `writer`."""
+    """Every published figure beside that of the model of its name, or of each audited model."""
     import duckdb
     import pyarrow as pa
 
     estimates = flatten_estimates(records)
-    models = {*estimates["model"].to_pylist()}
-    figures: list[PublishedFigure] = []
     # One thread, so that rows without an order come in the same one each time
     with duckdb.connect(config={"threads": 1}) as db:
-        db.from_arrow(estimates).create("own")
-        db.from_arrow(pa.table({"name": pa.array(published_models, pa.string())})).create("writers")
-        # A model of one's own goes by the name of each published one in turn
-        db.execute(_OWN, [writer, writer])
+        db.from_arrow(estimates).create("audited")
+        for name, kind in spec.get("columns", {}).items():
+            db.execute(f"alter table audited add column if not exists {name} {kind}")
+        db.execute("create table estimates as from audited")
         for name in {name: None for table in spec["tables"] for name in table["reads"]}:
             db.from_arrow(published(name)).create(name)
-        for table in spec["tables"]:
-            answer = db.execute(table["compare"])
-            names = [column[0] for column in answer.description or ()]
-            shared = {"neutral": table.get("neutral"), "reader": table.get("reader", "")}
-            for values in answer.fetchall():
-                row = shared | dict(zip(names, values, strict=True))
-                figure = PublishedFigure(**{**row, "reader": row["reader"] or ""}, writer=writer)
-                # A level that is not read as the paper's says nothing of a model
-                if writer and figure.reader:
-                    continue
-                lacking = figure.lacking or table.get("lacking", "")
-                if not (writer or figure.model in models):
-                    lacking = f"no texts of {figure.model} in these files"
-                figures.append(replace(figure, lacking="" if figure.ours is not None else lacking))
-    return figures
+        if not beside:
+            return list(_compared(db, spec))
+        printed_models = [*dict.fromkeys(figure.model for figure in _compared(db, spec))]
+        db.from_arrow(pa.table({"model": printed_models})).create("printed")
+        writers = sorted({*estimates["model"].to_pylist()} - {None, "all", "reference"})
+        figures: list[PublishedFigure] = []
+        for writer in writers:
+            # A model of one's own goes by the name of each published one in turn
+            db.execute(_AS_PRINTED, [writer])
+            # A level that is not read as the paper's says nothing of a model
+            figures += [f for f in _compared(db, spec, writer) if not f.reader]
+        return figures
+
+
+def _compared(db: Any, spec: Mapping[str, Any], writer: str = "") -> Iterator[PublishedFigure]:
+    """Each published figure beside the estimates of the view `estimates`."""
+    models = {model for (model,) in db.execute("select distinct model from audited").fetchall()}
+    for table in spec["tables"]:
+        answer = db.execute(table["compare"])
+        names = [column[0] for column in answer.description or ()]
+        for values in answer.fetchall():
+            row = {name: table.get(name) for name in ("neutral", "reader")}
+            row |= dict(zip(names, values, strict=True))
+            if row["ours"] is not None:
+                lacking = row["lacking"] if row["low"] is None else ""
+            elif writer or row["model"] in models:
+                lacking = row["lacking"] or table.get("lacking", "")
+            else:
+                lacking = f"no texts of {row['model']} in these files"
+            row |= {"lacking": lacking or "", "reader": row["reader"] or ""}
+            yield PublishedFigure(**row, writer=writer)
 
 
 def _people_read(reading: Mapping[str, Any], path: Path | None) -> Iterator[PublishedFigure]:

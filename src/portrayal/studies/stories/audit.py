@@ -110,7 +110,7 @@ class StoryOptions(Options):
     """Baselines of the study's own."""
 
     baseline: str = option(CENSUS_SHARES, "Comparison shares p*.", panel="Statistics")
-    name_table: str = option(CENSUS, "Name table: a registered one or a file.", rare=True)
+    name_table: str = option(CENSUS, "Name table: a registered one or a file.", metavar="NAME")
     name_column: tuple[str, ...] | None = option(
         None,
         "What a column of your own name table holds, where it is not guessed: name=COLUMN, "
