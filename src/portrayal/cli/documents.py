@@ -67,10 +67,10 @@ def replicate_of(name: str) -> tuple[Callable[..., None], str]:
         format
             table, csv or json.
         """
-        from portrayal.collect.ask.asking import SETTINGS
         from portrayal.pipeline.replicate import beside_published, published_tables_of
         from portrayal.pipeline.replicate import replicate as replicated
         from portrayal.run import Run
+        from portrayal.run.manifest import SETTINGS
 
         published_tables_of(name)  # or an error, before any model is asked
         chosen = given(model_options)
