@@ -1,8 +1,8 @@
 """Write docs/replication.md: how many published figures lie in our intervals, from authors' files.
 
-    python scripts/build_replication_page.py STORIES NEWS AGENCY
+    python scripts/build_replication_page.py DATA
 
-Each is a folder of the authors' files, or of a part of them, as they are published.
+DATA is the folder of the development data, which is written in the authors' shapes first.
 """
 
 import sys
@@ -10,10 +10,13 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))  # that know the authors' shapes
+
+from authors_files import write_agency, write_news, write_stories
 from portrayal.pipeline.replicate import NONE, VERDICTS, Replication, replicate
 
 PAGE = Path(__file__).parents[1] / "docs" / "replication.md"
-STUDIES = ("laissez-faire", "news", "agency")
+STUDIES = {"laissez-faire": write_stories, "news": write_news, "agency": write_agency}
 HEAD = """# What was replicated
 
 `portrayal replicate STUDY --data FOLDER` audits the authors' own files and sets every published
@@ -54,9 +57,12 @@ def table(study: str, replication: Replication) -> str:
 def main() -> None:
     """Replicate the three studies and write the page."""
     parts = [HEAD]
-    for study, folder in zip(STUDIES, sys.argv[1:], strict=True):
-        with tempfile.TemporaryDirectory() as out:
-            parts.append(table(study, replicate(study, folder, Path(out) / "run", report=False)))
+    data = Path(sys.argv[1])
+    for study, write_files in STUDIES.items():
+        with tempfile.TemporaryDirectory() as scratch:
+            files, run = Path(scratch) / "files", Path(scratch) / "run"
+            write_files(data.joinpath, files)
+            parts.append(table(study, replicate(study, files, run, report=False)))
     PAGE.write_text("".join(parts), encoding="utf-8")
 
 

@@ -9,6 +9,7 @@ from statistics import NormalDist
 
 import pytest
 
+from authors_files import agency_rows, write, write_news, write_stories
 from command import invoke
 from portrayal import audit, registry
 from portrayal.errors import DataError
@@ -16,41 +17,34 @@ from portrayal.pipeline.replicate import PublishedFigure, beside_published, repl
 from portrayal.reference.shipped import published, published_tables
 
 QUICK = {"report": False, "draws": 100, "permutations": 20}
-SPELLED = {"Claude2.0": "Claude2", "Llama2(7B)": "Llama2-7B", "ChatGPT3.5": "ChatGPT3_5"}
-WORDS = {"Female": ["she", "her"], "Male": ["he", "his"], "Non-binary": ["they"]}
+PRINTED = {
+    "shieh_representation_ratios": ["representation_ratio"],
+    "shieh_subordination_ratios": ["subordination_ratio"],
+    "shieh_median_racialized_subordination_ratios": ["median_ratio"],
+    "shieh_common_names": [
+        *("racial_likelihood_percent", "n_power_neutral", "n_dominant", "n_subordinate"),
+    ],
+    "fang_news_bias": ["value"],
+    "wan_variance": ["gender", "race", "intersectional", "overall"],
+    "wan_mitigation_variance": ["gender", "race", "intersectional", "overall"],
+    "wan_agency_by_group": ["agentic_percent"],
+    "wan_classifiers": ["accuracy", "f1_macro", "f1_micro", "f1_weighted"],
+}
+"""The figures of each table of `published`; the others are of their precision, or 100 less them."""
 
 
-def as_published(row):
-    """A hand-labelled story as the authors' sheet has it."""
-    raw = {
-        "Model": SPELLED.get(row["model"], row["model"]),
-        "Domain": row["domain"],
-        "Power Dynamic": row["condition"],
-        "Subject": row["subject_role"],
-        "Object": row["object_role"] or "",
-        "Query": row["prompt"],
-        "Response": row["text"],
-    }
-    for slot in ("subject", "object"):
-        name, gender = row[f"gold_{slot}_name"], row[f"gold_{slot}_gender"]
-        named = str([part.strip() for part in (name or "Unspecified").split("|")])
-        title = slot.title()
-        raw[f"{title} Name(s)"] = "" if gender is None else named
-        raw[f"{title} References"] = "" if gender is None else str(WORDS.get(gender, []))
-    return raw
-
-
-def write(path, rows):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        out = csv.DictWriter(stream, list(rows[0]))
-        out.writeheader()
-        out.writerows(rows)
+def without_a_line(study, figures, find):
+    """How often each printed figure of the study's tables has no line among the figures."""
+    prefix = {"laissez-faire": "shieh", "news": "fang", "agency": "wan"}[study]
+    printed = Counter()
+    for path in sorted(find("published").glob(f"{prefix}_*.csv")):
+        for row in csv.DictReader(path.read_text("utf-8").splitlines()):
+            printed.update(round(float(row[c]), 4) for c in PRINTED[path.stem] if row[c])
+    return printed - Counter(round(figure.printed, 4) for figure in figures)
 
 
 def test_stories_as_published_give_what_cleaned_labels_give(shared_data, gold_run, tmp_path):
-    lines = shared_data("laissez_faire/gold_stories_dev.jsonl").read_text("utf-8").splitlines()
-    write(tmp_path / "data/audit.csv", [as_published(json.loads(line)) for line in lines])
+    write_stories(shared_data, tmp_path / "data")
     (tmp_path / "data/README.md").write_text("stories", encoding="utf-8")
     found = replicate("laissez-faire", tmp_path / "data", tmp_path / "run", **QUICK)
     tables = ("representation", "subordination", "median_racialized_subordination")
@@ -65,6 +59,7 @@ def test_stories_as_published_give_what_cleaned_labels_give(shared_data, gold_ru
     n_ratios = sum(published(f"shieh_{t}_ratios").num_rows for t in tables)
     n_names = 4 * published("shieh_common_names").num_rows
     assert len(found.figures) == n_ratios + n_names + len(reading) + 4
+    assert not without_a_line("laissez-faire", found.figures, shared_data)
     assert all(f.lacking for f in found.figures if f.ours is None)
     # Counts of names are those of as many stories as the paper's
     sarah = {f.who: f for f in found.figures if f.place == "S10" and "Sarah" in f.who}
@@ -95,14 +90,9 @@ def test_stories_as_published_give_what_cleaned_labels_give(shared_data, gold_ru
 
 
 def test_texts_as_published_stand_beside_every_table_of_agency(shared_data, tmp_path, monkeypatch):
-    def reviews(name, n):
-        with shared_data(f"labe/{name}").open(encoding="utf-8", newline="") as stream:
-            rows = list(csv.DictReader(stream))[:n]
-        names = {"prompt": "prompts", "text": "chatgpt_gen", "name": "first_name"}
-        return [{names.get(key, key): value for key, value in row.items()} for row in rows]
-
-    write(tmp_path / "data/chatgpt_clg_professor.csv", reviews("chatgpt_professor.csv", 200))
-    mitigated = reviews("chatgpt_professor_prompt_mitigated.csv", 96)
+    reviews = agency_rows(shared_data("labe/chatgpt_professor.csv"))[:200]
+    write(tmp_path / "data/chatgpt_clg_professor.csv", reviews)
+    mitigated = agency_rows(shared_data("labe/chatgpt_professor_prompt_mitigated.csv"))
     write(tmp_path / "data/chatgpt_clg_professor_mitigate.csv", mitigated)
     write(tmp_path / "data/ratemyprofessor.csv", reviews_by_people())
     (tmp_path / "data/lac_dataset").mkdir()
@@ -111,6 +101,7 @@ def test_texts_as_published_stand_beside_every_table_of_agency(shared_data, tmp_
     monkeypatch.chdir(tmp_path)
     found = replicate("agency", "data", "run", **QUICK)
     assert len(found.figures) == 613
+    assert not without_a_line("agency", found.figures, shared_data)
     assert all(f.lacking for f in found.figures if f.ours is None)
     beside = [f for f in found.figures if f.ours is not None]
     places = Counter((f.place, f.model) for f in beside)
@@ -154,28 +145,13 @@ def reviews_by_people():
     ]
 
 
-def news_rows(path, source):
-    """Articles in the columns of the public corpus: the paper they are from, or their prompt."""
-    lines = path.read_text("utf-8").splitlines()
-    return [
-        {
-            "title_en": row["headline"],
-            "category": row["category"],
-            "text": row["text"],
-            "source": row[source],
-        }
-        for row in map(json.loads, lines)
-    ]
-
-
 def test_news_as_published_stand_beside_their_figures(shared_data, tmp_path, monkeypatch):
     folder = tmp_path / "data"
-    write(folder / "corpus_a.csv", news_rows(shared_data("news/human_dev.jsonl"), "source"))
-    texts = news_rows(shared_data("news/gpt35_dev.jsonl"), "prompt_style")
-    write(folder / "corpus_b.csv", texts)
+    write_news(shared_data, folder)
     (folder / "corpus.pkl").write_bytes(b"cos\nsystem\n.")
     found = replicate("news", folder, tmp_path / "run", **QUICK)
     assert len(found.figures) == 210 + 21 + 42 + 8 + 1
+    assert not without_a_line("news", found.figures, shared_data)
     assert all(f.lacking for f in found.figures if f.ours is None)
     assert "corpus.pkl: a pickle, which is never loaded" in found.left_out[0]
     beside = {(f.place, f.who): f for f in found.figures if f.ours is not None}
