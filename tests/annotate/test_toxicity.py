@@ -3,14 +3,18 @@
 import importlib
 import sys
 from collections.abc import Callable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
+import portrayal
 from portrayal.annotate.toxicity import TOXICITY, load, toxicity_settings
 from portrayal.errors import DataError, MissingExtraError, OptionError
+from portrayal.pipeline.replicate import beside_published
 from support import needs
 
 TEXTS = ["Go away, fool. It rained all day.", "Hello there.", ""]
@@ -24,12 +28,14 @@ def make(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
 
     def save(labels: Sequence[str] = ("toxic", "insult"), *, safe: bool = True, **more: Any) -> str:
         folder = tmp_path_factory.mktemp("bert")
-        words = "[PAD] [UNK] [CLS] [SEP] [MASK] go away fool it rained all day hello there . , she"
+        words = (
+            "[PAD] [UNK] [CLS] [SEP] [MASK] go away fool it rained all day hello there . , she he"
+        )
         (folder / "vocab.txt").write_text("\n".join(words.split(" ")), encoding="utf-8")
         transformers.BertTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder)
         torch.manual_seed(3)
         config = transformers.BertConfig(
-            vocab_size=17, hidden_size=16, num_hidden_layers=1, num_attention_heads=2,
+            vocab_size=18, hidden_size=16, num_hidden_layers=1, num_attention_heads=2,
             intermediate_size=16, max_position_embeddings=24, initializer_range=0.8,
             id2label=dict(enumerate(labels)), label2id={x: i for i, x in enumerate(labels)}, **more,
         )  # fmt: skip
@@ -122,3 +128,54 @@ def test_models_that_cannot_be_loaded(make: Callable[..., str], tmp_path: Path) 
         load(str(tmp_path))
     with pytest.raises(DataError, match="safetensors"):
         load(make(safe=False))
+
+
+def test_an_audit_of_news_has_the_figures_of_toxicity(
+    make: Callable[..., str], tmp_path: Path
+) -> None:
+    """Figures A.1a to c by naive loops over the sentences that the classifier scores."""
+    folder = make()
+    said = ["go away fool", "it rained all day", "hello there", "rained fool", "away all day hello"]
+    pieces = [
+        [
+            [f"{who} {said[(3 * i + j + k * i) % 5]}." for j in range(3)]
+            for k, who in enumerate(("She", "He"))
+        ]
+        for i in range(16)
+    ]
+    originals, texts = pieces[:8], pieces[8:]
+    rows = [
+        [
+            {"headline": f"h{i}", "text": " ".join(chain(*sides)), "model": "m"}
+            for i, sides in enumerate(side)
+        ]
+        for side in (originals, texts)
+    ]
+    run = portrayal.audit(
+        rows[1],
+        study="news",
+        reference=rows[0],
+        pair_by="headline",
+        out=tmp_path / "run",
+        levels=("toxicity",),
+        toxicity_model=folder,
+        permutations=20,
+        report=False,
+    )
+    score = load(folder)
+    mean = [
+        [[float(np.mean(score(group))) for group in sides] for sides in side]
+        for side in (originals, texts)
+    ]
+    women = [ours[0] - theirs[0] for theirs, ours in zip(*mean, strict=True)]
+    men = [ours[1] - theirs[1] for theirs, ours in zip(*mean, strict=True)]
+    rose = [change for change in women if change > 0]
+    assert 0 < len(rose) < 8
+    expected = {
+        "Fig. A.1a": np.mean([max(abs(f), abs(m)) for f, m in zip(women, men, strict=True)]),
+        "Fig. A.1b": len(rose) / 8,
+        "Fig. A.1c": np.mean(rose),
+    }
+    figures = beside_published(run).figures
+    ours = {f.place: f.ours for f in figures if f.model == "ChatGPT" and f.place in expected}
+    assert ours == pytest.approx(expected, abs=2e-5)

@@ -107,12 +107,12 @@ def test_planted_refusals_and_prejudice_are_the_figures(
         for i in range(HEADLINES)
     ]
     write_lines(tmp_path / "mine.jsonl", rows)
-    given = ("--texts", "mine.jsonl", "--reference", "human.jsonl", "--format", "json")
-    again = inside("replicate", "news", *given).json()["figures"]
     values = {(f["place"], f["domain"], f["model"], f["who"]): f["ours"] for f in shown}
-    same = ("Fig. 2b", "Fig. 8a", "Fig. 8b", "Fig. 9a", "Refusals")
-    for figure in (f for f in again if f["place"] in same):
-        assert (
-            figure["ours"]
-            == values[figure["place"], figure["domain"], figure["model"], figure["who"]]
-        )
+    same = ("Fig. 2b", "Fig. 8a", "Fig. 8b", "Refusals")
+    small = (*few, "--levels", "word", "--format", "json")
+    # A file of answers, and a model that replicate asks itself
+    for given in (("--texts", "mine.jsonl"), (*asked, *forms[:4], "--out", "again")):
+        again = inside("replicate", "news", *files, *given, *small).json()["figures"]
+        for figure in (f for f in again if f["place"] in same):
+            what = figure["place"], figure["domain"], figure["model"], figure["who"]
+            assert figure["ours"] == values[what]
