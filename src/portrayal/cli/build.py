@@ -1,7 +1,6 @@
 """The commands `build …`: a data set of labelled sentences step by step, then a classifier."""
 
 import json as json_module
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,6 +10,7 @@ from cyclopts import Parameter
 import portrayal.cli.asking as ask
 import portrayal.cli.options as opt
 import portrayal.cli.printing as show
+from portrayal.errors import OptionError
 from portrayal.validate import check_choice, check_count
 
 if TYPE_CHECKING:
@@ -207,7 +207,7 @@ def classifier(
     validation: Path | None = None,
     masked: opt.Masked = True,
     recipe: str | None = None,
-    seed: opt.Seed = 0,
+    seed: tuple[int, ...] = (0,),
     licence: str = "not stated",
     column: opt.Columns = None,
     format: opt.Format = "table",
@@ -226,39 +226,43 @@ def classifier(
         File of labelled sentences for early stopping and scores; without one nothing is scored.
     recipe
         wan-2024: the paper's settings (BERT, sentences as they stand, 10 epochs, batches of 6,
-        learning rate 5e-5), one seed a call; wan-2024-roberta: RoBERTa's.
+        learning rate 5e-5), which takes --seed 0 --seed 1 --seed 2; wan-2024-roberta: RoBERTa's.
+    seed
+        Start of a training of an encoder; repeatable, each goes to a folder of --out. Default: 0.
     licence
         Of the data, for the model card.
     """
-    from portrayal.annotate.agency.labelled import read_labelled, score_rows
-    from portrayal.annotate.agency.training import PRESETS, Fitting, train_agency
+    from portrayal.annotate.agency.labelled import over_seeds, read_labelled, score_rows
+    from portrayal.annotate.agency.training import PRESETS, Fitting, train_agency, train_seeds
     from portrayal.recognise import text_column
 
     json = format == "json"
     usual, settings = "linear", Fitting()
     if recipe is not None:
         usual, settings = PRESETS[check_choice("recipe", recipe, PRESETS)]
+    if len(seed) > 1 and (encoder or usual) == "linear":
+        raise OptionError("the linear classifier is the same from every seed: name an --encoder.")
 
     def show_epoch(epoch: "Epoch") -> None:
-        loss, right = f"epoch {epoch.number}: loss {epoch.loss:.4f}", epoch.accuracy
-        show.line(loss + ("" if right is None else f", validation accuracy {100 * right:.2f} %"))
+        right = "" if epoch.accuracy is None else f", validation {100 * epoch.accuracy:.2f} %"
+        show.line(f"seed {epoch.seed}, epoch {epoch.number}: loss {epoch.loss:.4f}{right}")
 
     read = partial(read_labelled, columns=column or (), by_content=text_column)
-    trained = train_agency(
+    train = partial(
+        train_agency,
         read(hand_labels),
         encoder or usual,
-        out,
         validation=read(validation) if validation else None,
         # The paper trained on sentences as they stand
         masked=masked and recipe is None,
-        fitting=replace(settings, seed=seed),
         licence=licence,
         on_epoch=None if json else show_epoch,
     )
-    scores = list(trained.scores)
-    parts: list[show.Part] = [score_rows(scores)] if scores else []
-    parts.append(f"classifier: {trained.folder} (model card: {trained.folder / 'README.md'})")
-    facts = {"folder": out, "scores": [score.as_json() for score in scores]}
+    scores = train_seeds(seed, settings, out, train)
+    spreads = over_seeds(scores)
+    parts: list[show.Part] = [score_rows(scores, spreads)] if scores else []
+    parts.append(f"classifier: {out} (model card: {out / 'README.md'})")
+    facts = {"folder": out, "scores": [score.as_json() for score in scores], "over_seeds": spreads}
     show.give(format, facts, parts)
 
 

@@ -161,9 +161,6 @@ def _conclusion_parts(cells: "Sequence[Conclusion]") -> "Iterator[show.Part]":
     )
 
 
-_CLASSIFIERS = ("lexicon", "linear")
-
-
 def agency(
     *,
     hand_labels: opt.LabelledSentences,
@@ -190,6 +187,7 @@ def agency(
         One kind of sentences only; default both.
     """
     from portrayal.annotate.agency.labelled import (
+        LEVEL,
         METRICS,
         read_labelled,
         score_agency,
@@ -200,7 +198,7 @@ def agency(
 
     json = format == "json"
     kinds = (True, False) if masked is None else (masked,)
-    specs = classifier or _CLASSIFIERS
+    specs = classifier or ("lexicon", "linear")
     # All classifiers are loaded before one is scored: a wrong name costs no hour of work
     with ask.asking(model_options, format) as of_model:
         asked = [spec for spec in specs if spec.startswith("llm:")]
@@ -209,21 +207,20 @@ def agency(
         tell = show.nothing if json else show.line
         loaded = _classifiers(specs, kinds, labelled, out, settings, tell)
     scores = [score_agency(labelled, classify, seed=seed) for classify in loaded]
-    n_left_out, first = labelled.n_left_out, scores[0]
     table_12: list[dict[str, Any]] = published("wan_classifiers").to_pylist()
     facts: dict[str, Any] = {"scores": [score.as_json() for score in scores]}
-    facts |= {"n_left_out": n_left_out, "published": table_12}
+    facts |= {"n_left_out": labelled.n_left_out, "published": table_12}
     heads, rows = score_rows(scores)
     for row in table_12:
         name = f"published: {row['model']}, {row['setting']}"
         rows.append((name, "", "", *(f"{row[metric]:.2f}" for metric in METRICS)))
     parts: list[show.Part] = [
         (heads, rows),
-        f"{first.n:,} sentences; {100 * first.level:g} % percentile bootstrap intervals over "
+        f"{scores[0].n:,} sentences; {100 * LEVEL:g} % percentile bootstrap intervals over "
         "sentences; silent: nothing said, counted as wrong.",
     ]
-    if n_left_out:
-        parts.append(f"left out: {n_left_out:,} labelled neutral or na.")
+    if labelled.n_left_out:
+        parts.append(f"left out: {labelled.n_left_out:,} labelled neutral or na.")
     parts.append("Published: Wan & Chang 2024, Table 12, on LAC's test sentences, as they stand.")
     show.give(format, facts, parts)
 

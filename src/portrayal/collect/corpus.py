@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from portrayal.collect.fields import TextFields, map_columns, parse_columns
+from portrayal.collect.fields import LABELS, TextFields, parse_columns
 from portrayal.collect.logs import Row
 from portrayal.collect.sources import TextSource, encoding_of, open_source
 from portrayal.collect.tables import in_row, label, story
@@ -179,9 +179,7 @@ def file_corpus(path: Tabular, columns: Mapping[str, str] | None = None) -> Corp
         When there is no column of texts, or an outcome is none of `OUTCOMES`.
     """
     source = open_source(path)
-    mapping = map_columns(_FIELDS, source.columns, columns=columns, file=source.name)
-    if "text" not in mapping:
-        raise DataError(f"{source.name}: no column with the text was found. Name it with --column.")
+    mapping = source.find(_FIELDS.known, columns=columns, needed=("text",), unguessed=LABELS)
     by_prompt = "prompt" in mapping or "prompt_id" in mapping
     if "prompt_id" in mapping:  # as its words, as one prompt of two domains is two prompts
         mapping["prompt"] = mapping.pop("prompt_id")

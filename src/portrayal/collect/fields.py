@@ -240,8 +240,7 @@ def find_columns(
     if by_content is not None and "text" in {*fields} - {*guessed, *explicit}:
         guessed["text"] = by_content([*guessed.values(), *explicit.values()])
     mapping = guessed | explicit
-    missing = [name for name in needed if name not in mapping]
-    if missing:
+    if missing := [name for name in needed if name not in mapping]:
         raise DataError(
             f"{file}: no column {', '.join(missing)}; found {_listed(names)}. "
             f"Name yours with --column {missing[0]}=NAME."

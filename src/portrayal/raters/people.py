@@ -113,8 +113,7 @@ def read_gold(
     fields = (*needed[:2], *labels, "object_role", "text_id", "prompt_id", "prompt", *ATTRIBUTES)
     # Columns without "gold_" in their names are read as labels too
     aliases = {name: (name.removeprefix("gold_"),) for name in labels}
-    options: dict[str, Any] = {"columns": columns, "needed": needed, "aliases": aliases}
-    mapping = source.find(fields, text_column, **options)
+    mapping = source.find(fields, text_column, columns=columns, needed=needed, aliases=aliases)
     if not mapping.keys() & {"gold_subject_gender", "gold_subject_references"}:
         raise DataError(
             f"{source.name}: no column gold_subject_gender or gold_subject_references; found "

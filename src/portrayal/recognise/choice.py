@@ -92,9 +92,6 @@ class Chooser:
     def choice(self) -> Choice:
         """Return the comparison, or the question that must be answered first."""
         roles = self.roles
-        if roles.rivals:
-            names = " and ".join(f"`{c.name}`" for c in (roles.text, *roles.rivals))
-            return self._asking(f"{names} may hold the texts: --column text={roles.text.name}")
         groups = self._groups()
         humans = roles.model is not None and any(
             v.casefold() in WORDS["human"] for v in roles.model.counts

@@ -26,8 +26,6 @@ class ColumnRoles:
     ----------
     text, model, name, reference
         The column of each.
-    rivals
-        Other columns that may as well hold the texts.
     prompts
         Columns that together are the request, a system prompt first.
     pairs, sources
@@ -43,7 +41,6 @@ class ColumnRoles:
     """
 
     text: InputColumn
-    rivals: tuple[InputColumn, ...] = ()
     prompts: tuple[InputColumn, ...] = ()
     model: InputColumn | None = None
     name: InputColumn | None = None
@@ -72,13 +69,13 @@ def roles_of(
     Raises
     ------
     DataError
-        When no column holds texts, or one that is named does not exist.
+        When no column holds texts or two may, or one that is named does not exist.
     OptionError
         When a field does not exist, or a score is no number and no yes or no.
     """
     explicit = _explicit(table, columns)
-    text, rivals, long = _text(table, explicit.get("text"))
-    roles = ColumnRoles(text=text, rivals=rivals)
+    text, long = _text(table, explicit.get("text"))
+    roles = ColumnRoles(text=text)
     roles.model, roles.name = explicit.get("model"), explicit.get("name")
     roles.pairs, roles.sources = explicit.get("pair"), explicit.get("source")
     roles.reference = explicit.get("reference")
@@ -125,14 +122,7 @@ def text_column(source: TextSource, taken: Collection[str]) -> str:
     """
     table = InputTable.of(source)
     columns = {name: column for name, column in table.columns.items() if name not in taken}
-    text, rivals, _ = _text(replace(table, columns=columns), None)
-    if rivals:
-        names = " and ".join(repr(column.name) for column in (text, *rivals))
-        raise DataError(
-            f"{source.name}: the columns {names} may hold the texts. Say which one with "
-            f"--column text={text.name}."
-        )
-    return text.name
+    return _text(replace(table, columns=columns), None)[0].name
 
 
 def text_score(column: InputColumn) -> float:
@@ -147,10 +137,8 @@ def text_score(column: InputColumn) -> float:
     return name - request + words + 0.3 * column.share_distinct
 
 
-def _text(
-    table: InputTable, explicit: InputColumn | None
-) -> tuple[InputColumn, tuple[InputColumn, ...], list[InputColumn]]:
-    """The column of texts, those that may be it as well, and all long columns."""
+def _text(table: InputTable, explicit: InputColumn | None) -> tuple[InputColumn, list[InputColumn]]:
+    """The column of texts, and all long columns."""
     long = [
         column
         for column in table.columns.values()
@@ -169,7 +157,7 @@ def _text(
     # Texts that are all the same are refused as such
     candidates = candidates or whole
     if explicit is not None:
-        return explicit, (), long
+        return explicit, long
     ranked = sorted(candidates, key=text_score, reverse=True)
     if not ranked or (ranked[0].requests > 0.6 and text_score(ranked[0]) < 0):
         names = ", ".join(map(repr, table.source.columns[:30]))
@@ -179,8 +167,12 @@ def _text(
             "with --column text=NAME."
         )
     best = text_score(ranked[0])
-    rivals = tuple(c for c in ranked[1:] if best - text_score(c) < MARGIN)
-    return ranked[0], rivals, long
+    if len(likely := [c.name for c in ranked if best - text_score(c) < MARGIN]) > 1:
+        raise DataError(
+            f"{table.source.name}: the columns {' and '.join(map(repr, likely))} may hold the "
+            f"texts. Say which one with --column text={likely[0]}."
+        )
+    return ranked[0], long
 
 
 def _long_columns(
@@ -191,7 +183,7 @@ def _long_columns(
 ) -> None:
     """Requests, references and shared sources, in the order in which names and values tell."""
     requests = [explicit["prompt"]] if "prompt" in explicit else []
-    assigned = {c.name for c in (roles.text, *roles.rivals, *explicit.values())}
+    assigned = {c.name for c in (roles.text, *explicit.values())}
     for column in table.columns.values():
         if column.name in assigned or column.is_number:
             continue

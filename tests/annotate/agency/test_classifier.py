@@ -64,16 +64,15 @@ LABELLED = LabelledSentences("toy.csv", "0", TEXTS, np.array([1, 1, 0, 0] * 10))
 
 
 def test_a_set_of_checkpoints_is_a_classifier_that_says_their_mean(tmp_path):
-    done = [
-        train_agency(LABELLED.take(rows), "linear", tmp_path / "set" / f"seed-{seed}")
-        for seed, rows in enumerate((range(40), range(20), range(8)), 5)
-    ]
+    folders = [tmp_path / "set" / f"seed-{seed}" for seed in (5, 6, 7)]
+    for folder, n in zip(folders, (40, 20, 8), strict=True):
+        train_agency(LABELLED.take(range(n)), "linear", folder)
     classifier = load_classifier(str(tmp_path / "set"))
     assert len(classifier.members) == 3
     assert classifier.name == "3 checkpoints:set"
     given = ["They led it.", "They cared.", "Sie leitet es."]
     each = classifier.by_checkpoint(given)
-    alone = [load_classifier(str(trained.folder))(given)[:, 1] for trained in done]
+    alone = [load_classifier(str(folder))(given)[:, 1] for folder in folders]
     np.testing.assert_allclose(each, alone)
     np.testing.assert_allclose(classifier(given)[:, 1], np.mean(alone, axis=0))
     np.testing.assert_allclose(classifier(given)[:2].sum(axis=1), 1.0)

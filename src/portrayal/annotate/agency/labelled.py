@@ -3,8 +3,9 @@
 A sentence on which a classifier says nothing counts as wrong, and is counted.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from statistics import fmean, stdev
 from typing import Any
 
 import numpy as np
@@ -77,8 +78,8 @@ def read_labelled(
     """
     source = open_source(path)
     needed = ("text", "label")
-    options: dict[str, Any] = {"needed": needed, "aliases": {"text": ("sentence",)}}
-    mapping = source.find(needed, by_content, columns=columns, **options)
+    aliases = {"text": ("sentence",)}
+    mapping = source.find(needed, by_content, columns=columns, needed=needed, aliases=aliases)
     sentences, labels = [], []
     left_out = 0
     for number, row in enumerate(source.rows(), 1):
@@ -111,7 +112,7 @@ def label_of(value: Any, place: str) -> int | None:
 METRICS = {"accuracy": "accuracy"} | {f"f1_{x}": f"F1 {x}" for x in ("macro", "micro", "weighted")}
 """Name of each metric, as tables head it."""
 
-_SILENT = 2
+_SILENT, LEVEL = 2, 0.95
 METHOD = "percentile bootstrap over sentences; Wilson where no resample differs"
 
 
@@ -138,8 +139,8 @@ class AgencyScore:
         Sentences, and those on which it said nothing.
     metrics
         "accuracy", "f1_macro", "f1_micro" and "f1_weighted".
-    level, draws, seed
-        Of the percentile bootstrap over sentences.
+    interval
+        Its method, with level, draws and seed.
     """
 
     classifier: str
@@ -147,23 +148,18 @@ class AgencyScore:
     n: int
     n_silent: int
     metrics: Mapping[str, Score]
-    level: float
-    draws: int
-    seed: int
+    interval: Mapping[str, Any]
 
     def as_json(self) -> dict[str, Any]:
         """Return the score as plain values."""
-        facts = asdict(self)
-        metrics = facts.pop("metrics")
-        interval = {name: facts.pop(name) for name in ("level", "draws", "seed")}
-        return {**facts, "interval": {"method": METHOD, **interval}, **metrics}
+        facts: dict[str, Any] = asdict(self)
+        return {**facts, **facts.pop("metrics")}
 
 
 def score_agency(
     labelled: LabelledSentences,
     classifier: AgencyClassifier,
     *,
-    level: float = 0.95,
     draws: int = 1000,
     seed: int = 0,
 ) -> AgencyScore:
@@ -182,18 +178,17 @@ def score_agency(
     # To draw sentences anew is to draw their cells: the metrics need no more
     tables = np.random.default_rng(seed).multinomial(len(read), cells / len(read), size=draws)
     values_of = _metrics(np.vstack([cells, tables]).reshape(-1, 2, 3))
-    tails = [(1.0 - level) / 2.0, (1.0 + level) / 2.0]
+    tails = [(1.0 - LEVEL) / 2.0, (1.0 + LEVEL) / 2.0]
     metrics = {}
     for name, (value, *spread) in values_of.items():
         low, high = np.quantile(spread, tails)
         # All right: an interval without width would claim too much
         if low == high and low in (0.0, 1.0):
-            low, high = wilson(int(cells[0] + cells[4]), len(read), level)
+            low, high = wilson(int(cells[0] + cells[4]), len(read), LEVEL)
         metrics[name] = Score(float(value), float(low), float(high))
     silent = int(np.sum(answers == _SILENT))
-    return AgencyScore(
-        classifier.name, classifier.masked, len(read), silent, metrics, level, draws, seed
-    )
+    interval = {"method": METHOD, "level": LEVEL, "draws": draws, "seed": seed}
+    return AgencyScore(classifier.name, classifier.masked, len(read), silent, metrics, interval)
 
 
 def shown(labelled: LabelledSentences, masked: bool) -> list[str]:
@@ -224,8 +219,28 @@ def _metrics(cells: NDArray[np.int64]) -> dict[str, FloatArray]:
     }
 
 
-def score_rows(scores: Iterable[AgencyScore]) -> tuple[list[str], list[tuple[str, ...]]]:
-    """Return heads and rows of a table of scores in percent, one of each classifier and kind."""
+def over_seeds(scores: Sequence[AgencyScore]) -> list[dict[str, Any]]:
+    """Return mean and standard deviation (n − 1) of each metric over trainings that differ by seed.
+
+    One record for masked sentences and one for those as they stand, where two or more were scored.
+    """
+    spreads: list[dict[str, Any]] = []
+    for masked in (True, False):
+        of_seeds = [score.metrics for score in scores if score.masked == masked]
+        if len(of_seeds) > 1:
+            values = {name: [metrics[name].value for metrics in of_seeds] for name in METRICS}
+            spread = {name: {"mean": fmean(x), "sd": stdev(x)} for name, x in values.items()}
+            spreads.append({"masked": masked, "seeds": len(of_seeds), **spread})
+    return spreads
+
+
+def score_rows(
+    scores: Iterable[AgencyScore], spreads: Iterable[Mapping[str, Any]] = ()
+) -> tuple[list[str], list[tuple[str, ...]]]:
+    """Return heads and rows of a table of scores in percent, one of each classifier and kind.
+
+    Means and standard deviations of `over_seeds` come last.
+    """
     rows = []
     for score in scores:
         cells = (
@@ -234,4 +249,8 @@ def score_rows(scores: Iterable[AgencyScore]) -> tuple[list[str], list[tuple[str
         )
         kind = "masked" if score.masked else "as they stand"
         rows.append((score.classifier, kind, f"{score.n_silent:,}", *cells))
+    for spread in spreads:
+        cells = (f"{100 * spread[x]['mean']:.2f} ± {100 * spread[x]['sd']:.2f}" for x in METRICS)
+        kind = "masked" if spread["masked"] else "as they stand"
+        rows.append((f"mean ± standard deviation of {spread['seeds']} seeds", kind, "", *cells))
     return ["classifier", "sentences", "silent", *METRICS.values()], rows

@@ -7,7 +7,7 @@ and written as safetensors, and code that comes with a model is never run.
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,13 +17,15 @@ import numpy as np
 from portrayal.annotate.agency.labelled import (
     AgencyScore,
     LabelledSentences,
+    over_seeds,
     score_agency,
     score_rows,
     shown,
 )
 from portrayal.annotate.agency.linear import fit_linear, write_linear
-from portrayal.annotate.agency.loading import load_classifier
+from portrayal.annotate.agency.loading import checkpoint_folders, load_classifier
 from portrayal.annotate.llm import templates
+from portrayal.errors import OptionError
 from portrayal.models.loading import (
     MOST_TOKENS,
     Transformer,
@@ -36,6 +38,7 @@ from portrayal.shown import markdown_table
 from portrayal.types import IntArray
 from portrayal.validate import check_seed
 
+FACTS, CARD = "agency.json", "README.md"
 WEIGHT_DECAY = 0.01
 """Of AdamW, on weights that are no bias and no norm."""
 
@@ -68,11 +71,12 @@ class Fitting:
 
 @dataclass(frozen=True, slots=True)
 class Epoch:
-    """One pass: its number, mean training loss, and validation accuracy in 0–1, if any."""
+    """One pass: its number, mean training loss, validation accuracy in 0–1, if any, and seed."""
 
     number: int
     loss: float
     accuracy: float | None
+    seed: int
 
 
 def fine_tune(
@@ -80,9 +84,9 @@ def fine_tune(
     train: LabelledSentences,
     validation: LabelledSentences | None,
     out: Path,
-    fitting: Fitting | None = None,
+    fitting: Fitting,
     on_epoch: Callable[[Epoch], None] | None = None,
-) -> list[Epoch]:
+) -> None:
     """Fine-tune an encoder and write its weights to `out`.
 
     Parameters
@@ -99,10 +103,6 @@ def fine_tune(
     on_epoch
         Called after each pass.
 
-    Returns
-    -------
-    The epochs in order.
-
     Raises
     ------
     MissingExtraError
@@ -110,9 +110,9 @@ def fine_tune(
     DataError
         When the base cannot be loaded.
     """
-    fitting = fitting or Fitting()
     encoder = load_encoder(base, new_head=True, seed=fitting.seed)
     import torch
+    import transformers
 
     encoded = encoder.tokenizer(list(train.sentences), truncation=True, max_length=MOST_TOKENS)
     steps = fitting.epochs * math.ceil(len(train) / fitting.batch_size)
@@ -123,12 +123,7 @@ def fine_tune(
     groups = [{"params": parameters, "weight_decay": decay} for decay, parameters in params.items()]
     optimiser = torch.optim.AdamW(groups, lr=fitting.learning_rate)
     rng = np.random.default_rng(fitting.seed)
-    warm = max(1, steps // 10)
-
-    def rate(step: int) -> float:
-        return min((step + 1) / warm, max(0.0, (steps - step) / max(1, steps - warm)))
-
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, rate)
+    schedule = transformers.get_linear_schedule_with_warmup(optimiser, steps // 10, steps)
     epochs: list[Epoch] = []
     best = -1.0
     for number in range(1, fitting.epochs + 1):
@@ -140,7 +135,7 @@ def fine_tune(
         if validation:
             predicted = probabilities(encoder, validation.sentences)
             accuracy = float(np.mean((predicted[:, 1] > 0.5) == validation.labels))
-        epochs.append(Epoch(number, loss, accuracy))
+        epochs.append(Epoch(number, loss, accuracy, fitting.seed))
         # Weights of the best epoch so far
         if accuracy is None or accuracy > best:
             save_encoder(encoder, out)
@@ -151,7 +146,6 @@ def fine_tune(
         recent = [epoch.accuracy for epoch in epochs[-fitting.patience :]]
         if all(score is not None and score < best for score in recent):
             break
-    return epochs
 
 
 def one_pass(
@@ -199,24 +193,6 @@ def one_pass(
     return total / len(labels)
 
 
-@dataclass(frozen=True)
-class TrainedClassifier:
-    """A classifier that was trained, where it lies, and how it scores on validation sentences.
-
-    Attributes
-    ----------
-    scores
-        One score, or two for the linear classifier: masked, then plain; none where no sentence was
-        held out.
-    epochs
-        Of a transformer.
-    """
-
-    folder: Path
-    scores: tuple[AgencyScore, ...]
-    epochs: tuple[Epoch, ...] = ()
-
-
 def train_agency(
     labelled: LabelledSentences,
     base: str,
@@ -227,7 +203,7 @@ def train_agency(
     fitting: Fitting | None = None,
     licence: str = "not stated",
     on_epoch: Callable[[Epoch], None] | None = None,
-) -> TrainedClassifier:
+) -> tuple[AgencyScore, ...]:
     """Train a classifier and write it to a folder that `load_classifier` takes.
 
     Parameters
@@ -252,6 +228,11 @@ def train_agency(
     on_epoch
         Called after each pass of a transformer.
 
+    Returns
+    -------
+    How it scores on validation sentences: masked, then as they stand, where it reads both; empty
+    where no sentence was held out.
+
     Raises
     ------
     OptionError
@@ -261,46 +242,82 @@ def train_agency(
     """
     fitting = fitting or Fitting()
     # Refuse what cannot be done before anything is written
-    check_folder(out, "agency.json")
+    check_folder(out, FACTS)
     out.mkdir(parents=True, exist_ok=True)
-    epochs: list[Epoch] = []
-    kinds = [True, False]
-    if base == "linear":
-        name, labels = f"linear:{out.name}", labelled.labels.tolist()
-        texts = (shown(labelled, masked=True), labelled.sentences)
-        write_linear(out / "linear.npz", *(fit_linear(t, labels, name=name) for t in texts))
-    elif masked:
-        # Masked and as it stands, so that one set of weights reads both
-        twice = (*shown(labelled, masked=True), *labelled.sentences)
-        both = replace(labelled, sentences=twice, labels=np.tile(labelled.labels, 2))
-        stop_by = validation
-        if validation is not None:
-            stop_by = replace(validation, sentences=tuple(shown(validation, masked=True)))
-        epochs = fine_tune(base, both, stop_by, out, fitting, on_epoch)
-    else:
-        epochs = fine_tune(base, labelled, validation, out, fitting, on_epoch)
-        kinds = [False]
-    scores = [
-        score_agency(validation, load_classifier(str(out), kind)) for kind in kinds if validation
-    ]
+    # Of a classifier that lay here, and would be read in place of this one
+    (out / "linear.npz").unlink(missing_ok=True)
+    kinds = [True, False] if masked or base == "linear" else [False]
+    held = f"{Path(validation.name).name}, {len(validation):,} sentences" if validation else "none"
     facts: dict[str, Any] = {
         "base": base,
         "trained on": f"{Path(labelled.name).name}, {len(labelled):,} sentences, "
         f"{int(labelled.labels.sum()):,} agentic; digest {labelled.digest}",
         "licence of the data": licence,
         "sentences": "masked, and as they stand" if kinds[0] else "as they stand",
-        "validation": f"{Path(validation.name).name}, {len(validation):,} sentences"
-        if validation
-        else "none",
+        "validation": held,
         **({} if base == "linear" else asdict(fitting)),
     }
-    write_atomically(out / "agency.json", json.dumps(facts, indent=2) + "\n")
+    # First, so that a folder of a training that was stopped is known
+    write_atomically(out / FACTS, json.dumps(facts, indent=2) + "\n")
+    if base == "linear":
+        name, labels = f"linear:{out.name}", labelled.labels.tolist()
+        texts = (shown(labelled, masked=True), labelled.sentences)
+        write_linear(out / "linear.npz", *(fit_linear(t, labels, name=name) for t in texts))
+    else:
+        train, stop_by = labelled, validation
+        if masked:
+            # Masked and as it stands, so that one set of weights reads both
+            twice = (*shown(labelled, masked=True), *labelled.sentences)
+            train = replace(labelled, sentences=twice, labels=np.tile(labelled.labels, 2))
+            stop_by = validation and replace(validation, sentences=(*shown(validation, True),))
+        fine_tune(base, train, stop_by, out, fitting, on_epoch)
+    loaded = [load_classifier(str(out), kind) for kind in kinds if validation]
+    scores = [score_agency(validation, classifier) for classifier in loaded if validation]
     heads, rows = score_rows(scores)
     words = templates(__package__, "training.toml")
     table = [markdown_table(heads, rows), words["scored"]] if scores else [words["unscored"]]
     parts = ("# Agency classifier", markdown_table(("", ""), facts.items()), "## Scores", *table)
-    write_atomically(out / "README.md", "\n\n".join((*parts, words["limits"])) + "\n")
-    return TrainedClassifier(out, tuple(scores), tuple(epochs))
+    write_atomically(out / CARD, "\n\n".join((*parts, words["limits"])) + "\n")
+    return tuple(scores)
+
+
+def train_seeds(
+    seeds: Sequence[int], fitting: Fitting, out: Path, train: Callable[..., Iterable[AgencyScore]]
+) -> tuple[AgencyScore, ...]:
+    """Train the same classifier from each seed; from several, to folders "seed-N" of `out`.
+
+    Parameters
+    ----------
+    seeds, fitting
+        Whole numbers that differ, and how each is fine-tuned, but for its seed.
+    out
+        Folder of the classifier; from several seeds a set of checkpoints, which `load_classifier`
+        takes, with a card of all scores.
+    train
+        `train_agency` with what it is given beside its folder `out` and `fitting`.
+
+    Raises
+    ------
+    OptionError
+        When a seed comes twice, or `out` holds other files or checkpoints of other seeds; before
+        anything is trained.
+    """
+    if len(seeds) == 1:
+        return (*train(out=out, fitting=replace(fitting, seed=seeds[0])),)
+    folders = {out / f"seed-{seed}": replace(fitting, seed=seed) for seed in seeds}
+    check_folder(out, *(folder.name for folder in folders))
+    if len(folders) < len(seeds) or {*checkpoint_folders(out)} - folders.keys():
+        raise OptionError(
+            f"a set of checkpoints has each seed once: --seed {' --seed '.join(map(str, seeds))} "
+            f"repeats one, or {out} holds one of another seed, which would count."
+        )
+    for folder in folders:
+        check_folder(folder, FACTS)
+    of_seeds = folders.items()
+    scores = [score for folder, seed in of_seeds for score in train(out=folder, fitting=seed)]
+    card = markdown_table(*score_rows(scores, over_seeds(scores)))
+    write_atomically(out / CARD, f"# Agency classifier\n\n{card}\n")
+    return tuple(scores)
 
 
 WAN_2024 = Fitting(epochs=10, patience=10, batch_size=6, learning_rate=5e-5)
