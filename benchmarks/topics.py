@@ -1,8 +1,9 @@
 """Topics: fitting a model, and the topics of documents by it, in CPU seconds.
 
-    python -m benchmarks.topics --documents 20000 --topics 50
+    python -m benchmarks.topics [--documents 69032] [--topics 250] [--words 386]
 
-Synthetic documents of 200 words from 100 topics.
+Synthetic documents from 100 topics; by default as many, and as long, as the 8,629 originals of Fang
+et al. (2024) with the texts of seven models, and as many topics (their Table 3 has the lengths).
 """
 
 import argparse
@@ -16,37 +17,42 @@ from portrayal.annotate.topics.fit import TopicSettings, fit_corpus
 from portrayal.annotate.topics.model import TopicCorpus, count_words
 
 VOCABULARY = 20_000
-LENGTH = 200
 TRUE_TOPICS = 100
 
 
-def synthetic(n: int, seed: int = 0) -> TopicCorpus:
-    """Documents with two topics each, of Zipf-like words."""
+def synthetic(n: int, length: int, seed: int = 0) -> TopicCorpus:
+    """Documents of so many Zipf-like words, half of each from one of two topics."""
     rng = np.random.default_rng(seed)
     topics = rng.dirichlet(np.full(VOCABULARY, 0.02), TRUE_TOPICS) + 1e-9
     zipf = 1.0 / np.arange(1, VOCABULARY + 1)
     topics = np.cumsum(0.5 * topics / topics.sum(1, keepdims=True) + 0.5 * zipf / zipf.sum(), 1)
     of = rng.integers(0, TRUE_TOPICS, (n, 2))
-    words = np.empty((n, LENGTH), dtype=np.int64)
+    words = np.empty((n, length), dtype=np.int64)
     for topic in range(TRUE_TOPICS):
         for half in (0, 1):
             rows = np.flatnonzero(of[:, half] == topic)
-            drawn = np.searchsorted(topics[topic], rng.random((len(rows), LENGTH // 2)))
-            place = slice(half * LENGTH // 2, (half + 1) * LENGTH // 2)
+            drawn = np.searchsorted(topics[topic], rng.random((len(rows), length // 2)))
+            place = slice(half * length // 2, (half + 1) * length // 2)
             words[rows, place] = np.minimum(drawn, VOCABULARY - 1)
-    owner = np.repeat(np.arange(n), LENGTH)
+    owner = np.repeat(np.arange(n), length)
     bags = count_words(owner, words.ravel(), (n, VOCABULARY))
     names = tuple(f"word{i:05}" for i in range(VOCABULARY))
     return TopicCorpus(names, bags, np.zeros(n, dtype=bool))
 
 
+def _peak_mb() -> int:
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+
+
 def main() -> None:
     """Print one JSON object."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--documents", type=int, default=20_000)
-    parser.add_argument("--topics", type=int, default=50)
+    parser.add_argument("--documents", type=int, default=69_032)
+    parser.add_argument("--topics", type=int, default=250)
+    parser.add_argument("--words", type=int, default=386)
     asked = parser.parse_args()
-    corpus = synthetic(asked.documents)
+    corpus = synthetic(asked.documents, asked.words)
+    corpus_mb = _peak_mb()
     start = time.process_time()
     model = fit_corpus(corpus, TopicSettings(topics=(asked.topics,)), lambda _: None)
     fitted = time.process_time()
@@ -57,7 +63,9 @@ def main() -> None:
         "topics": asked.topics,
         "fit_cpu_s": round(fitted - start, 2),
         "infer_2000_cpu_s": round(inferred - fitted, 2),
-        "peak_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
+        "words": asked.words,
+        "corpus_peak_mb": corpus_mb,
+        "peak_mb": _peak_mb(),
     }
     print(json.dumps(figures))
 

@@ -61,7 +61,7 @@ def paired_run(
     import_texts(run, made, FIELDS, (), shard_rows=shard_rows)
     settings = group_word_settings(["liang-2022"])
     for reference in (False, True):
-        annotate_run(run, "group_words.v1", settings=settings, reference=reference, workers=workers)
+        annotate_run(run, "group_words.v2", settings=settings, reference=reference, workers=workers)
     return run
 
 

@@ -105,6 +105,15 @@ def test_first_names_count_in_fractions_only_where_asked() -> None:
     assert settings["columns"][0].startswith("race-occupations+names/")
 
 
+def test_places_months_and_papers_are_no_named_people() -> None:
+    text = (
+        "Los Angeles and San Antonio met in Orange County last Sunday. Texas Governor Greg Abbott "
+        "left the White House. Clinton. Vice President Joe Biden read Reuters Health."
+    )
+    named = counted(text, "race-occupations", name_likelihoods=True)
+    assert named["written"] == ["Greg", "Joe"]
+
+
 def test_settings_that_cannot_be_used(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="at least one lexicon"):
         group_word_settings(())

@@ -170,7 +170,7 @@ def write_paired_run(
         {
             "study": "news",
             "portrayal": "0.1.0",
-            "annotators": ["group_words.v1", "sentiment.v1"],
+            "annotators": ["group_words.v2", "sentiment.v1"],
             "source": "generated.jsonl",
             "reference": "human.jsonl",
             "models": list(models),
@@ -201,7 +201,7 @@ def _side(run: Run, rows: list[tuple[str, ...]], *, reference: bool, scores: boo
     table |= {"text": [row[4] for row in rows], "outcome": ["ok"] * len(rows)}
     write_parquet(pa.table(table), stage.folder / "part-00000.parquet")
     made = [_counted(row[4]) for row in rows]
-    _annotation(of("group_words.v1"), names, made, {"columns": list(COLUMNS)})
+    _annotation(of("group_words.v2"), names, made, {"columns": list(COLUMNS)})
     if scores:
         polar = [{"polarity": [_polarity(s) for s in _sentences(row[4])]} for row in rows]
         _annotation(of("sentiment.v1"), names, polar, {})

@@ -59,7 +59,7 @@ def test_an_undefined_distance_is_not_stated(tmp_path: Path) -> None:
 
 def test_instruments_are_those_of_word_lists(view: View) -> None:
     lines = reading_error(view)
-    assert lines[0].startswith("Texts were read by group_words.v1.")
+    assert lines[0].startswith("Texts were read by group_words.v2.")
     assert any("Groups are those of word lists" in line for line in lines)
 
 

@@ -89,6 +89,6 @@ def test_the_choice_is_the_same_each_time(tmp_path: Path) -> None:
 
 def test_a_run_without_annotations_has_no_texts_to_read(tmp_path: Path) -> None:
     run = write_paired_run(tmp_path / "run")
-    for part in run.annotations("group_words.v1").parts():
+    for part in run.annotations("group_words.v2").parts():
         part.unlink()
     assert texts_to_read(View.of(run)) is None

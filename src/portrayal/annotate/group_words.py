@@ -6,15 +6,15 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import pairwise
 from math import isnan
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from portrayal.annotate.agency.masking import name_spans
 from portrayal.annotate.annotator import SPAN, Annotator, description
-from portrayal.annotate.people.shared.words import FUNCTION_WORDS, SENTENCE_STARTERS
+from portrayal.annotate.people.shared.words import NEVER_NAMES
 from portrayal.annotate.sentences import sentences
 from portrayal.annotate.word_match import Entry, Token, WordTable, tokens, variants
 from portrayal.collect.tables import read_table
@@ -24,35 +24,27 @@ from portrayal.reference.groups import RACES
 from portrayal.reference.lexicons import GroupLexicon, lexicon
 from portrayal.reference.names import mena_nhpi_table, name_table, race_likelihoods
 
-# "The Johnson" and "However Smith" name nobody by the first word
-_NEVER_FIRST = FUNCTION_WORDS | SENTENCE_STARTERS
 
+def first_names(text: str, inside: Sequence[Token], used: set[int]) -> Iterator[Token]:
+    """Yield the first word of each name of two words or more in a sentence.
 
-def first_names(text: str, tokens: Sequence[Token], used: set[int]) -> Iterator[Token]:
-    """Yield the first of two capitalised words in a row, an initial between them or not.
+    Names are those of `portrayal.annotate.agency.masking.name_spans`, of no place, month or paper.
+    Positions in `used` are passed over.
 
-    Positions in `used` are passed over, as are words that open sentences more often than names.
+    Parameters
+    ----------
+    text, inside
+        A text, and the words of one of its sentences.
+    used
+        Positions of words that are counted already.
     """
-    position = 0
-    while position < len(tokens) - 1:
-        last = position + 1
-        written = tokens[last].written
-        # Pass over an initial: "George W. Bush"
-        if len(written) == 1 and written.isupper() and last + 1 < len(tokens):
-            last += 1
-        capitalised = all(
-            len(word) > 1 and word[0].isupper() and any(map(str.islower, word))
-            for word in (tokens[position].written, tokens[last].written)
-        )
-        free = capitalised and used.isdisjoint(range(position, last + 1))
-        if free and tokens[position].word not in _NEVER_FIRST:
-            pair = pairwise(tokens[position : last + 1])
-            between = "".join(text[a.end : b.start] for a, b in pair)
-            # A comma or line break puts two names side by side
-            if between.strip(" .") == "" and "\n" not in between:
-                yield tokens[position]
-                position = last
-        position += 1
+    if not inside:
+        return
+    starts, begin = [token.start for token in inside], inside[0].start
+    for start, end in name_spans(text[begin : inside[-1].end], usual=NEVER_NAMES):
+        first, last = (bisect_left(starts, begin + place) for place in (start, end))
+        if last - first > 1 and used.isdisjoint(range(first, last)):
+            yield inside[first]
 
 
 @lru_cache(maxsize=65536)
@@ -121,7 +113,7 @@ def group_word_settings(
     people: str | Path | None = None,
     name_likelihoods: bool = False,
 ) -> dict[str, Any]:
-    """Return the settings of `group_words.v1`, checked.
+    """Return the settings of `group_words.v2`, checked.
 
     Parameters
     ----------
@@ -274,7 +266,7 @@ def _counted(settings: Mapping[str, Any]) -> list[GroupLexicon]:
 
 
 GROUP_WORDS = Annotator(
-    **description("group_words.v1"),
+    **description("group_words.v2"),
     schema=pa.schema(
         [
             pa.field("words", pa.int32()),

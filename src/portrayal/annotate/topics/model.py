@@ -335,7 +335,7 @@ def load_topics(folder: str | Path) -> TopicModel:
     return TopicModel(words, **arrays, facts=facts)
 
 
-SENTENCES = "group_words.v1"
+SENTENCES = "group_words.v2"
 """The annotator whose sentences are used."""
 
 
@@ -366,7 +366,7 @@ def read_topic_texts(run: Run, model: TopicModel, *, reference: bool = False) ->
     Parameters
     ----------
     run
-        A run whose side is annotated by `group_words.v1`, which says where sentences stand.
+        A run whose side is annotated by `group_words.v2`, which says where sentences stand.
     model
         A fitted model.
     reference

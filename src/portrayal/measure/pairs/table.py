@@ -372,7 +372,7 @@ class Paired:
         return replace(self, levels=tuple(levels))
 
 
-WORDS, SENTIMENT, TOXICITY = "group_words.v1", "sentiment.v1", "toxicity.v1"
+WORDS, SENTIMENT, TOXICITY = "group_words.v2", "sentiment.v1", "toxicity.v1"
 _SCORES = {SENTIMENT: ("sentiment", "polarity"), TOXICITY: ("toxicity", "toxicity")}
 
 
@@ -382,7 +382,7 @@ def pair_texts(run: Run, *, sentiment: bool = True, toxicity: bool = False) -> P
     Parameters
     ----------
     run
-        A run with texts and reference, both annotated by `group_words.v1`.
+        A run with texts and reference, both annotated by `group_words.v2`.
     sentiment, toxicity
         Whether both were annotated by `sentiment.v1` and `toxicity.v1`.
 

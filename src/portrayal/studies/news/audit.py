@@ -236,7 +236,7 @@ class NewsOptions(Options):
         return tuple(level for level in LEVELS if level not in left_out), left_out
 
     def group_words(self) -> dict[str, Any]:
-        """Return the settings of `group_words.v1`."""
+        """Return the settings of `group_words.v2`."""
         return group_word_settings(self.lexicons, self.people, self.by_first_names)
 
     @property
@@ -256,7 +256,7 @@ class NewsOptions(Options):
 def annotations(_run: Run, options: NewsOptions) -> tuple[Annotation, ...]:
     """Return what is read from the texts and, alike, from the originals."""
     levels = options.chosen()[0]
-    stages = [("group_words.v1", options.group_words())]
+    stages = [("group_words.v2", options.group_words())]
     if SENTIMENT in levels:
         stages.append(("sentiment.v1", sentiment_settings(options.sentiment)))
     if TOXICITY in levels:
