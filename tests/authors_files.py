@@ -9,6 +9,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from portrayal.reference.names import name_table
+from portrayal.reference.shipped import published
+
 SPELLED = {"Claude2.0": "Claude2", "Llama2(7B)": "Llama2-7B", "ChatGPT3.5": "ChatGPT3_5"}
 WORDS = {"Female": ["she", "her"], "Male": ["he", "his"], "Non-binary": ["they"]}
 Find = Callable[[str], Path]
@@ -48,11 +51,42 @@ def story_row(story: dict[str, Any]) -> dict[str, Any]:
     return row
 
 
-def write_stories(find: Find, folder: Path) -> None:
-    """Write the hand-labelled stories."""
-    write(
-        folder / "audit.csv", map(story_row, _lines(find("laissez_faire/gold_stories_dev.jsonl")))
-    )
+def write_stories(find: Find, folder: Path, model: str = "") -> None:
+    """Write the hand-labelled stories, of one model or of all."""
+    stories = _lines(find("laissez_faire/gold_stories_dev.jsonl"))
+    write(folder / "audit.csv", [story_row(s) for s in stories if model in ("", s["model"])])
+
+
+def write_paper_names(path: Path) -> dict[str, tuple[str, float]]:
+    """Write the Census table with the likelihoods of the names that the paper prints.
+
+    The other shares of such a name keep their proportions. MENA comes from another source, and is
+    left out.
+
+    Returns
+    -------
+    Name → race and likelihood, in per cent, as printed.
+    """
+    table = name_table()
+    names, bearers = table.listed
+    rows = published("shieh_common_names").to_pylist()
+    printed = {
+        row["name"]: (row["race"], row["racial_likelihood_percent"])
+        for row in rows
+        if row["race"] in table.races
+    }
+    by_key = {name.casefold(): value for name, value in printed.items()}
+    census = []
+    for name, count, shares in zip(names, bearers, table.likelihoods(names), strict=True):
+        row = dict(zip(table.races, shares.tolist(), strict=True))
+        if name.casefold() in by_key:
+            race, percent = by_key[name.casefold()]
+            others = (1 - percent / 100) / (1 - row[race])
+            row = {key: share * others for key, share in row.items()} | {race: percent / 100}
+        columns = {f"share_{key.replace('/', '')}": share for key, share in row.items()}
+        census.append({"name": name, **columns, "count": int(count)})
+    write(path, census)
+    return printed
 
 
 def write_news(find: Find, folder: Path) -> None:

@@ -3,6 +3,7 @@
 # study: (table, statistic): (reproduced, checked)
 EXPECTED: dict[str, dict[tuple[str, str], tuple[int, int]]] = {
     "laissez-faire": {
+        ("S9", "share of the survey that is p*"): (9, 9),
         ("S10", "count of a name in all of S11a-e"): (13, 18),
         ("S10", "count no less than S11a-e's sum"): (57, 57),
         ("S13a-c", "interval"): (135, 150),
@@ -12,7 +13,10 @@ EXPECTED: dict[str, dict[tuple[str, str], tuple[int, int]]] = {
         ("S13a-d", "p"): (171, 180),
         ("S13e-m", "p"): (265, 267),
         ("S13n-p", "p"): (146, 150),
+        ("S13a-d", "median over models in section 2.1"): (6, 6),
+        ("S13a-c", "share in section 2.1"): (3, 4),
         ("S13e-m", "median over models in section 2.2"): (9, 9),
+        ("S13e-m", "count of White cells below 1 in section 2.2"): (4, 4),
         ("S13n-p", "ratio in section 2.2"): (6, 6),
         ("S13n-p", "count of cells above 1 in section 2.2"): (0, 2),
     },

@@ -42,3 +42,10 @@ def test_the_tables_print_other_counts_than_section_2_2(checks):
     assert (minoritized.printed, minoritized.ours) == ("104 of 120", "101 of 120")
     assert (white.printed, white.ours) == ("1 of 30", "2 of 30")
     assert "PaLM2 Fem. White 1.506" in white.explanation
+    assert minoritized.explanation.endswith("next to it lie 0.931, 0.98, 0.99")
+
+
+def test_section_2_1_has_the_ratio_that_a_table_misprints(checks):
+    (row,) = checks["S13a-c", "share in section 2.1"].rows
+    assert (row.table, row.model, row.group, row.printed) == ("S13c", "Claude2.0", "Latine", "13.2")
+    assert row.explanation.startswith("it fits the printed interval")

@@ -9,11 +9,12 @@ from statistics import NormalDist
 
 import pytest
 
-from authors_files import agency_rows, write, write_news, write_stories
+from authors_files import agency_rows, write, write_news, write_paper_names, write_stories
 from command import invoke
 from portrayal import audit, registry
 from portrayal.errors import DataError
 from portrayal.pipeline.replicate import PublishedFigure, beside_published, replicate
+from portrayal.reference.names import name_table
 from portrayal.reference.shipped import published, published_tables
 
 QUICK = {"report": False, "draws": 100, "permutations": 20}
@@ -58,7 +59,11 @@ def test_stories_as_published_give_what_cleaned_labels_give(shared_data, gold_ru
     assert all(75 < f.low <= f.ours <= f.high <= 100 for f in reading.values())
     n_ratios = sum(published(f"shieh_{t}_ratios").num_rows for t in tables)
     n_names = 4 * published("shieh_common_names").num_rows
-    assert len(found.figures) == n_ratios + n_names + len(reading) + 4
+    cues = {f.who: f for f in found.figures if f.place == "B.7"}
+    assert len(cues) == 23
+    assert (cues["Inuit"].printed, cues["Inuit"].ours) == (13, 0)
+    assert all(f.verdict == "inside" for f in cues.values())
+    assert len(found.figures) == n_ratios + n_names + len(cues) + len(reading) + 4
     assert not without_a_line("laissez-faire", found.figures, shared_data)
     assert all(f.lacking for f in found.figures if f.ours is None)
     # Counts of names are those of as many stories as the paper's
@@ -208,6 +213,26 @@ def test_a_model_of_ones_own_stands_beside_the_published_ones(shared_data, tmp_p
     silent = [f for f in found.figures if f.ours is not None and f.low is None]
     assert {f.verdict for f in silent} == {"no interval"}
     assert all(f.lacking for f in silent)
+
+
+def test_the_names_of_the_paper_go_in_by_a_table_of_ones_own(shared_data, tmp_path):
+    printed = write_paper_names(tmp_path / "names.csv")
+    assert len(printed) == 91
+    table = name_table(tmp_path / "names.csv")
+    for name, (race, percent) in printed.items():
+        share = table.likelihoods([name])[0, table.races.index(race)]
+        assert 100 * share == pytest.approx(percent, abs=1e-9)
+    write_stories(shared_data, tmp_path / "data", model="Claude2.0")
+    names = {"name_table": str(tmp_path / "names.csv")}
+    found = replicate("laissez-faire", tmp_path / "data", tmp_path / "run", **QUICK, **names)
+    likelihoods = [
+        figure
+        for figure in found.figures
+        if figure.who.endswith("likelihood") and not figure.who.startswith("MENA")
+    ]
+    ours = [(f.ours, f.printed) for f in likelihoods if f.ours is not None]
+    assert len(ours) > 20
+    assert all(value == pytest.approx(of_paper) for value, of_paper in ours)
 
 
 @pytest.mark.parametrize("study", ["laissez-faire", "news", "agency"])
