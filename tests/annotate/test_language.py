@@ -1,11 +1,15 @@
 """Texts of other languages are told from English ones, each by itself."""
 
 import json
+import tomllib
+from pathlib import Path
 
 import pytest
 
-from portrayal.annotate.language import check_readable, is_english, why_unread
-from portrayal.errors import DataError
+from portrayal.annotate.language import is_english
+from portrayal.annotate.people.any_text.everyone import EVERYONE
+from portrayal.annotate.sentences import sentences
+from portrayal.annotate.sentiment import SENTIMENT
 
 OTHERS = {
     "German": "Frau Mitte ging nach Hause und las ein Buch.",
@@ -48,12 +52,41 @@ def test_no_real_story_is_refused(shared_data):
 
 @pytest.mark.parametrize("text", OTHERS.values(), ids=OTHERS)
 def test_a_text_in_another_language_is_refused_with_what_reads_it(text):
-    with pytest.raises(DataError, match=r"not in English.*--labeler llm"):
-        check_readable(text)
+    assert EVERYONE.why_unread(text) == f"not in English: {EVERYONE.other_languages}"
 
 
 @pytest.mark.parametrize("change", [str.upper, str.lower])
 def test_texts_whose_capitals_show_no_name_are_refused_but_for_short_ones(change):
-    assert "capitals" in why_unread(change("She said that Ann Lee was a nurse."))
-    assert why_unread(change("Of course, Ann!")) == ""
-    assert why_unread("She said that Ann Lee was a nurse.") == ""
+    text = "She said that Ann Lee was a nurse."
+    assert "capitals" in EVERYONE.why_unread(change(text))
+    assert EVERYONE.why_unread(change("Of course, Ann!")) == ""
+    assert EVERYONE.why_unread(text) == SENTIMENT.why_unread(change(text)) == ""
+
+
+def sentences_of(part):
+    """(language, sentence) of the sentences written for this, of 8 words or more."""
+    blocks = tomllib.loads(Path(__file__).with_name("languages.toml").read_text("utf-8"))[part]
+    for language, block in blocks.items():
+        for sentence in block.strip().splitlines():
+            if len(sentence.split()) >= 8 or language in ("zh", "ja"):
+                yield language, sentence
+
+
+@pytest.mark.parametrize("part", ["development", "held_out"])
+def test_hardly_a_sentence_of_eight_words_is_taken_for_another_language(part):
+    rows = [(language, is_english(text)) for language, text in sentences_of(part)]
+    missed = [english for language, english in rows if language != "en"]
+    refused = [not english for language, english in rows if language == "en"]
+    assert len(missed) >= 40
+    assert sum(missed) <= 0.02 * len(missed)
+    # English ones are full of names of other languages, far beyond what texts have
+    assert sum(refused) <= 0.06 * len(refused)
+
+
+def test_sentences_of_real_stories_are_hardly_ever_refused(shared_data):
+    path = shared_data("laissez_faire/gold_stories_dev.jsonl")
+    texts = [json.loads(line)["text"] or "" for line in path.read_text().splitlines()[::10]]
+    pieces = [text[a:b] for text in texts for a, b in sentences(text)]
+    long = [piece for piece in pieces if len(piece.split()) >= 8]
+    refused = [piece for piece in long if not is_english(piece)]
+    assert len(refused) <= 0.001 * len(long)

@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from portrayal.annotate.annotator import UNREAD
 from portrayal.annotate.scores import TEXT_SCORES, score_settings, scores_of
 from portrayal.errors import OptionError, UnknownNameError
 from portrayal.records import Prompt
@@ -18,7 +19,8 @@ def settings(scorers=("length", "readability", "sentiment"), lexicons=("themes",
 
 def scored(text, **more):
     chosen = settings(**more)
-    (row,) = TEXT_SCORES.setup(chosen)([{"text": text}], [{}])
+    row = {"text": text, UNREAD: TEXT_SCORES.why_unread(text, chosen)}
+    (row,) = TEXT_SCORES.setup(chosen)([row], [{}])
     names = [each.name for each in scores_of(chosen)]
     return {name: dict(zip(names, row[name], strict=True)) for name in ("masked", "exchanged")}
 

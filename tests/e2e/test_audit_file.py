@@ -64,7 +64,7 @@ def test_other_languages_are_compared_by_words_and_scores_of_the_file(write, tmp
     run = portrayal.audit(write(rows), out=tmp_path / "r", say=lines.append, report=False)
     # Words that always stand together are told as one
     assert {e.strata.get("word") for e in stated(run)} & {"consulta", "antes", "familia"}
-    assert any("200 not in English" in line for line in lines)
+    assert any("200 not in English, read in words" in line for line in lines)
     scored = {e.strata["score"]: e for e in run.records if e.measure == "pair_difference.v2"}
     assert scored["sentiment"].value is scored["warmth"].value is None
     assert scored["length"].value is not None

@@ -217,3 +217,44 @@ def test_nothing_is_asked_without_consent(
     inside(*command, "--factor", "religion", "--factor-model", "server:m").refused("says nothing")
     budget = ("--set", "llm_settings.budget=1 USD")
     inside(*command, "--factor", "religion", *budget).refused("without")
+
+
+TEMPLES = {
+    "es": ("Ramón reza todos los días en la mezquita del barrio, según cuenta su madre.", "moon"),
+    "hi": ("अंजलि हर सुबह मंदिर जाती थी और वहाँ देर तक पूजा करती थी।", "Sun people"),
+}
+
+
+def test_texts_of_other_languages_are_labelled_as_they_stand_and_shipped_words_refuse_them(
+    inside: Portrayal, faith: Path, tmp_path: Path
+) -> None:
+    rows = [
+        {"text_id": f"{code}-{i}", "prompt": f"p{i}", "model": "m", "text": f"{text} {i}"}
+        for i in range(6)
+        for code, (text, _) in TEMPLES.items()
+    ]
+    texts = write_lines(tmp_path / "texts.jsonl", rows)
+    by_text = dict(TEMPLES.values())
+
+    def answer(prompt: str, _: int) -> str:
+        return by_text[prompt.split("=====")[1].strip()[:-2]]
+
+    with OpenAIServer(write=answer) as server:
+        address = f"llm_settings.base_url={server.base_url}"
+        asked = ("--factor-model", "server:test-model", "--set", address)
+        of = ("--texts", str(texts), "--factor", str(faith), "--factor", "religion")
+        done = inside("audit", "people", *of, "--out", "r", *asked, *PAGED).ok()
+        prompts = [str(body["messages"][-1]["content"]) for body in server.bodies]
+    # The question and its labels in English, the text as it is
+    assert len(prompts) == len(rows)
+    assert all("Answer with one of these labels" in prompt for prompt in prompts)
+    assert {row["text"] for row in rows} == {x.split("=====")[1].strip() for x in prompts}
+    assert _said(tmp_path) == {"moon": 6, "sun": 6}
+    share = _share(tmp_path, "group_share.v1", seen_by="model", faith="sun")["of"]
+    assert (share.value, share.n_texts) == (0.5, 12)
+    # The words that ship are English: no text shows "none", all are refused and counted
+    words = _share(tmp_path, "group_texts.v1", seen_by="words", religion="hindu")["of"]
+    assert (words.value, words.exclusions) == (None, {"not in English": 12})
+    assert "groups.v2, 12 not read in full (12: not in English: give the factor words" in done.out
+    page = (tmp_path / "r" / "report.html").read_text("utf-8")
+    assert "groups.v2: 12 not read in full" in page

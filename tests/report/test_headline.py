@@ -12,6 +12,7 @@ from scipy.stats import norm
 import portrayal
 from command import invoke
 from portrayal.records import TEXT_SD, THESE, Estimate, Fixed, Interval, Null, Status, finite
+from portrayal.report.about import readable
 from portrayal.report.first import finding_facts, finding_lines, first_screen
 from portrayal.report.headline import POWER, SHOWN, Headline
 from portrayal.report.page import render
@@ -234,27 +235,20 @@ def test_a_few_texts_are_no_copies(make_run: Maker) -> None:
     assert lead(View.of(make_run([SURE], stories=stories(ENGLISH, 7)))).kind == "found"
 
 
-def test_texts_in_another_language_state_nothing(make_run: Maker) -> None:
-    view = View.of(make_run([SURE], stories=stories(GERMAN)))
-    assert told(view) == "the texts are not in English, the language of the annotators."
-    # Unless a locale or who labelled them reads that language.
-    for more in (
-        {"options": view.options | {"locale": "en-IN"}},
-        {"annotators": ["people-labelled.v1"]},
-    ):
-        assert lead(replace(view, settings=view.settings | more)).kind == "found"
-
-
-@pytest.mark.parametrize(
-    ("german", "kind"), [(5, "found"), (15, "found"), (18, "not measured"), (24, "not measured")]
-)
-def test_some_texts_in_another_language_do_no_harm(make_run: Maker, german: int, kind: str) -> None:
-    mixed = [*stories(GERMAN, german), *stories(ENGLISH, N_STORIES - german)]
-    assert lead(View.of(make_run([SURE], stories=mixed))).kind == kind
-
-
-def test_answers_of_a_few_words_show_no_language(make_run: Maker) -> None:
-    assert lead(View.of(make_run([SURE], stories=stories("Answer {i}: yes")))).kind == "found"
+def test_only_what_no_annotator_read_states_nothing(make_run: Maker) -> None:
+    run = make_run([SURE], stories=stories(ENGLISH))
+    error = ["DataError: not in English: ask a model", N_STORIES]
+    unread = {"n_errors": N_STORIES, "commonest_error": error}
+    for name in ("people.v7", "groups.v2"):
+        run.annotations(name).begin("mark")
+    run.annotations("people.v7").finish("mark", unread)
+    run.annotations("groups.v2").finish("mark", {"n_errors": 0})
+    view = View.of(run)
+    both, people = ({"annotators": names} for names in (["people.v7", "groups.v2"], ["people.v7"]))
+    assert lead(replace(view, settings=view.settings | both)).kind == "found"
+    seen = told(replace(view, settings=view.settings | people))
+    assert seen == f"{N_STORIES} not read in full ({N_STORIES}: not in English: ask a model)."
+    assert f"people.v7: {seen}" in readable(replace(view, settings=view.settings | people))
 
 
 def bare(value: float | None = 1.2, **more: Any) -> Estimate:
@@ -354,7 +348,12 @@ def audited(text: str, n_prompts: int = 24, n: int = 3) -> Run:
 @pytest.mark.parametrize(
     ("text", "n_prompts", "n", "why"),
     [
-        (GERMAN, 24, 3, "the texts are not in English"),
+        (
+            GERMAN,
+            24,
+            3,
+            "72 not read in full (72: not in English: let a model read it (--labeler llm))",
+        ),
         (ENGLISH.replace("{i}", "one"), 24, 3, "they are copies of 1 text"),
         ("The clock on the wall was late on day {i}, and it rained.", 24, 3, "hardly anybody of"),
     ],

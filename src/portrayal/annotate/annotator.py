@@ -4,14 +4,15 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
-from functools import cache, lru_cache, partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NoReturn
 
 import pyarrow as pa
 
 import portrayal.registry as registry
-from portrayal.errors import OptionError
+from portrayal.annotate.language import FEWEST_WORDS, NOT_ENGLISH, WORD, is_english
+from portrayal.errors import DataError, OptionError
 from portrayal.models.loading import on_one_core
 from portrayal.reference.shipped import toml_beside
 from portrayal.registry import Component
@@ -28,6 +29,8 @@ def _needs_settings(*_: Any) -> NoReturn:
     raise OptionError("this annotator has settings, which an audit gives it.")
 
 
+UNREAD = "unread"
+"""Column of why an annotator that reads any language in part did not read the rest of a text."""
 PROMPT = "+prompt"
 """Where annotators find the words of a prompt among its strata; no stratum has such a name."""
 
@@ -54,6 +57,16 @@ class Annotator(Component):
     every_row
         Whether it is also given texts that were refused, empty or failed, whose columns may say
         something of them.
+    other_languages
+        What reads a text that is not in English in its stead; "" where it reads any language. It is
+        not given such a text, whose row has that as its error.
+    any_language
+        Function of the settings to whether it reads any language by them.
+    in_part
+        Whether it is given such a text all the same, as it counts some things in any language; the
+        text's row says in the column "unread" why the rest is not read.
+    by_capitals
+        Whether it knows names by their capitals, and so reads no text all in capitals either.
     """
 
     run: Callable[..., Any] = _needs_settings
@@ -63,16 +76,26 @@ class Annotator(Component):
     per_shard: bool = False
     in_run: bool = False
     every_row: bool = False
+    other_languages: str = ""
+    any_language: Callable[[Mapping[str, Any]], bool] = lambda _: False
+    in_part: bool = False
+    by_capitals: bool = False
+
+    def why_unread(self, text: str, settings: Mapping[str, Any] | None = None) -> str:
+        """Return why it does not read a text by these settings, and what does; "" if it does."""
+        is_flat = self.by_capitals and (text.isupper() or text.islower())
+        if is_flat and len(WORD.findall(text)) >= FEWEST_WORDS:
+            return "all in capitals or in small letters, by which names are known: set it in both"
+        is_any = not self.other_languages or self.any_language(settings or {})
+        return "" if is_any or is_english(text) else f"{NOT_ENGLISH}: {self.other_languages}"
 
 
 def description(name: str) -> dict[str, Any]:
     """Return what an annotator that ships says of itself, as fields of `Annotator`."""
-    return {"name": name, **_descriptions()[name]}
+    return {"name": name, **_DESCRIPTIONS[name]}
 
 
-@cache
-def _descriptions() -> dict[str, dict[str, str]]:
-    return toml_beside(__file__, "annotators.toml")
+_DESCRIPTIONS = toml_beside(__file__, "annotators.toml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,16 +198,25 @@ def annotate_shard(
     """Annotate one shard of texts into one file and return its number of rows.
 
     Only texts with the outcome "ok" are read, unless the annotator takes every row; other rows
-    stay null. A row that fails keeps its
+    stay null. A row that fails, or that is in a language the annotator does not read, keeps its
     error in the column `error`.
     """
     component: Annotator = registry.get("annotators", annotator)
     strata = _strata(prompts, prompts.stat().st_mtime_ns, prompts.stat().st_ino)
     texts = read_parquet(source).to_pylist()
-    readable = [text for text in texts if component.every_row or text["outcome"] == "ok"]
+    full_settings = dict(settings or {})
+    result_of: dict[str, Any] = {}
+    readable = []
+    for text in texts:
+        is_ok = text["outcome"] == "ok"
+        reason = component.why_unread(text["text"], full_settings) if is_ok else ""
+        text[UNREAD] = reason or None
+        if reason and not component.in_part:
+            result_of[text["text_id"]] = DataError(reason)
+        elif is_ok or component.every_row:
+            readable.append(text)
     readable_strata = [strata[text["prompt_id"]] for text in readable]
-    place = {"run": str(prompts.parent)} if component.in_run else {}
-    full_settings = {**(settings or {}), **place}
+    full_settings |= {"run": str(prompts.parent)} if component.in_run else {}
     work = component.run if component.setup is None else component.setup(full_settings)
     # Batches read a shard at once; other annotators row by row, so that one may fail
     results: list[Any] = list(work(readable, readable_strata)) if component.per_shard else []
@@ -193,7 +225,7 @@ def annotate_shard(
             results.append(work(row, about))
         except Exception as failure:  # stands in the place of its row
             results.append(failure)
-    result_of = {text["text_id"]: result for text, result in zip(readable, results, strict=True)}
+    result_of |= {text["text_id"]: x for text, x in zip(readable, results, strict=True)}
     empty = dict.fromkeys(component.schema.names)
     rows = []
     for text in texts:
@@ -202,8 +234,10 @@ def annotate_shard(
         error = f"{type(result).__name__}: {result}" if failed else None
         row = {} if failed else result
         # A row for every text, in the order of the shard, whatever became of it
-        rows.append({"text_id": text["text_id"], "error": error, **empty, **row})
+        of_text = {name: text[name] for name in ("text_id", UNREAD)}
+        rows.append({"error": error, **empty, **row, **of_text})
     fields = [pa.field("text_id", pa.string()), *component.schema, pa.field("error", pa.string())]
+    fields += [pa.field(UNREAD, pa.string())] if component.in_part else []
     write_parquet(pa.Table.from_pylist(rows, schema=pa.schema(fields)), target)
     return len(rows)
 
@@ -213,7 +247,24 @@ def _strata(path: Path, *_version: int) -> Mapping[str, Strata]:
     return read_prompts(path, words=PROMPT)
 
 
+def unread_words(note: Mapping[str, Any]) -> str:
+    """Return how many texts the annotator of a stage's note did not read in full, and mostly why.
+
+    >>> unread_words({"n_errors": 7, "commonest_error": ["DataError: not in English: ask", 5]})
+    '7 not read in full (5: not in English: ask)'
+    """
+    if not note.get("commonest_error"):
+        return ""
+    error, n = note["commonest_error"]
+    # The name of the exception stands before what it says
+    return f"{note['n_errors']:,} not read in full ({n:,}: {error.partition(': ')[2]})"
+
+
 def errors_of(stage: Stage) -> Counter[str]:
-    """Return how many rows of a stage have each error."""
-    columns = (read_parquet(part, columns=["error"])["error"] for part in stage.parts())
-    return Counter(error for column in columns for error in column.drop_null().to_pylist())
+    """Return how many rows of a stage have each error, or each reason why they are read in part."""
+    counts = Counter[str]()
+    for table in map(read_parquet, stage.parts()):
+        counts.update(table["error"].drop_null().to_pylist())
+        if UNREAD in table.column_names:
+            counts.update(f"{UNREAD}: {reason}" for reason in table[UNREAD].drop_null().to_pylist())
+    return counts

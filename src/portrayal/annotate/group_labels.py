@@ -56,7 +56,7 @@ class GroupResponse(NamedTuple):
     places
         Places of the groups in the factor, one for each mention.
     why
-        Why it is unknown, of a model's answer; "" elsewhere.
+        Why it is unknown, of a model's answer, or unread, of a text in another language.
     """
 
     status: str

@@ -21,7 +21,7 @@ from portrayal.collect.tables import read_table
 from portrayal.errors import DataError, OptionError
 from portrayal.reference.datafile import file_states
 from portrayal.reference.groups import RACES
-from portrayal.reference.lexicons import GroupLexicon, lexicon
+from portrayal.reference.lexicons import GroupLexicon, lexicon, lexicons
 from portrayal.reference.names import mena_nhpi_table, name_table, race_likelihoods
 
 
@@ -276,4 +276,8 @@ GROUP_WORDS = Annotator(
         ]
     ),
     setup=_setup,
+    # Lists that ship are English, and first names are told from other words by English ones
+    any_language=lambda settings: (
+        not settings["name_likelihoods"] and {*lexicons()}.isdisjoint(settings["lexicons"])
+    ),
 )

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from portrayal.annotate.annotator import UNREAD as WHY_UNREAD
 from portrayal.annotate.annotator import Annotator, description
 from portrayal.annotate.contexts import LEAST_BEARERS, Context, people_lists, read_context
 from portrayal.annotate.group_labels import (
@@ -27,6 +28,7 @@ from portrayal.annotate.group_labels import (
     GroupResponse,
     answers_of,
 )
+from portrayal.annotate.language import NOT_ENGLISH, is_english
 from portrayal.annotate.people.any_text.everyone import find_everyone
 from portrayal.annotate.people.shared.words import FUNCTION_WORDS, TITLES, bearers
 from portrayal.annotate.word_match import TOKEN, Entry, Words, WordTable, fold, tokens, variants
@@ -165,8 +167,8 @@ def without_names(text: str, matches: Sequence[WordMatch]) -> list[WordMatch]:
     >>> [match.start for match in without_names(text, table.find(text))]
     [29]
     """
-    # To find people takes long, and is done only where a match may be a name
-    if not any(match.nameable for match in matches):
+    # To find people takes long, and is done only where a match may be a name, and in English
+    if not any(match.nameable for match in matches) or not is_english(text):
         return [*matches]
     names: list[tuple[int, int]] = []
     for person in find_everyone(text):
@@ -229,6 +231,9 @@ class GroupReader:
                 responses += self._answers.said(factor, source, row["text_id"], text)
             elif isinstance(source, WordSource):
                 response = GroupResponse.of((hit.column for hit in hits), NONE if text else UNREAD)
+                # The words of a factor that ships are English: in other texts they would be none
+                if row.get(WHY_UNREAD) and not factor.path:
+                    response, hits = GroupResponse(UNREAD, (), NOT_ENGLISH), ()
                 mentioned = dict.fromkeys(text[hit.start : hit.end] for hit in hits)
                 responses.append((response, "; ".join(mentioned) if hits else None))
             else:
@@ -352,4 +357,9 @@ GROUPS = Annotator(
     per_shard=True,
     every_row=True,
     in_run=True,
+    # The words of factors that ship are English
+    any_language=lambda settings: all(
+        factor.path
+        for factor, _ in sources_of([*map(load_factor, settings["factors"])], WordSource)
+    ),
 )

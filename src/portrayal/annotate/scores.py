@@ -19,9 +19,8 @@ import pyarrow as pa
 
 import portrayal.registry as registry
 from portrayal.annotate.agency.rows import agency_settings
-from portrayal.annotate.annotator import PROMPT, SPAN, Annotator, description
+from portrayal.annotate.annotator import PROMPT, SPAN, UNREAD, Annotator, description
 from portrayal.annotate.exchange import NOTHING, Pairs, exchange_between, exchange_of
-from portrayal.annotate.language import is_english
 from portrayal.annotate.names import Spans, asked_apart, hidden, hidden_spans
 from portrayal.annotate.sentences import sentences
 from portrayal.annotate.sentiment import sentiment_of, sentiment_settings
@@ -262,7 +261,7 @@ def _setup(settings: Mapping[str, Any]) -> Callable[..., list[Any]]:
         gaps = _agency_gaps(settings, [rows[i] for i in read], [strata[i] for i in read])
         for i, gap in zip(read, gaps, strict=True):
             *sides, weight, spans = results[i]
-            english = is_english(rows[i]["text"])
+            english = not rows[i].get(UNREAD)
             scores = [side.numbers(scorers, gap, lists, english=english) for side in sides]
             words = Counter(map(fold, TOKEN.findall(rows[i]["text"])))
             gendered = [sum(words[word] for word in side) for side in exchange.signs]

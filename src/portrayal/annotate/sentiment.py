@@ -98,4 +98,5 @@ SENTIMENT = Annotator(
         [pa.field("polarity", pa.list_(pa.float32())), pa.field("whole", pa.float32())]
     ),
     setup=_setup,
+    any_language=lambda settings: settings.get("engine", DEFAULT) not in (DEFAULT, "vader"),
 )

@@ -142,4 +142,5 @@ TOXICITY = Annotator(
     schema=pa.schema([pa.field("toxicity", pa.list_(pa.float32()))]),
     setup=_setup,
     per_shard=True,
+    any_language=lambda settings: settings.get("model", DEFAULT) != DEFAULT,
 )

@@ -1,5 +1,6 @@
 """The commands `find …`: people and cues in texts of a file or a run."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -92,10 +93,16 @@ _PASSAGE = (
 
 
 def _cue_parts(hits: "CueHits", rows: Sequence[dict[str, Any]], by: str) -> "Iterator[show.Part]":
-    unread = sum(hits.texts.values()) - hits.n_readable
+    from portrayal.annotate.language import NOT_ENGLISH
+    from portrayal.measure.cues.search import unread_texts
+
+    unread = unread_texts(hits.texts)
+    words = ", ".join(f"{n:,} {outcome}" for outcome, n in unread.items())
+    if NOT_ENGLISH in unread:
+        words += ", as the list is: search terms of their language (--term, --list FILE)"
     yield (
         f"{hits.cues.title}: {len(hits.mentions):,} mentions in {hits.n_readable:,} readable texts"
-        f" ({unread:,} refused, empty or failed); intervals are clustered by {hits.corpus.cluster}."
+        f" ({words or 'all could be read'}); intervals are clustered by {hits.corpus.cluster}."
     )
     # Rows are split by `by`, and pooled over everything else
     split = [] if by == "nothing" else [by]
@@ -130,11 +137,6 @@ _CELLS = (
     *("n_sentences_about", "n_sentences", "sentences", "references"),
 )
 """Columns of the file of people."""
-_UNREAD = {
-    "n_blank": "blank",
-    "n_not_read": "not in English, or all in capitals or in small letters, which are not read",
-    "n_nobody": "with no one in it",
-}
 
 
 def people(
@@ -165,8 +167,7 @@ def people(
         Who says whom pronouns mean: embedded (rules) or reader (a small network). Default: the
         reader where portrayal[reader] is installed.
     """
-    from portrayal.annotate.language import why_unread
-    from portrayal.annotate.people.any_text.everyone import find_everyone, main_person, person_facts
+    import portrayal.annotate.people.any_text.everyone as any_text
     from portrayal.annotate.people.reader.referents import referring_of
     from portrayal.annotate.sentences import sentences
     from portrayal.collect.corpus import read_plain
@@ -174,25 +175,31 @@ def people(
     from portrayal.reference.locales import load_locale
 
     lists = None if locale is None else load_locale(locale)
-    counts = {"n_texts": 0} | dict.fromkeys(_UNREAD, 0)
+    counts = dict.fromkeys(("n_texts", "n_blank", "n_not_read", "n_nobody"), 0)
+    reasons = Counter[str]()
     _, refer = referring_of(labeler)
     rows: list[dict[str, Any]] = []
     with show.working("reading people", quiet=format == "json"):
         for text_id, text in read_plain(texts, column or ()):
             counts["n_texts"] += 1
             # Counted by reason, so that what is left out is never silent
-            if not text.strip() or why_unread(text):
+            reason = any_text.EVERYONE.why_unread(text) if text.strip() else "blank"
+            if reason:
                 counts["n_not_read" if text.strip() else "n_blank"] += 1
+                reasons[reason] += 1
                 continue
-            everyone = find_everyone(text, unnamed=unnamed, writer=True, locale=lists, refer=refer)
+            everyone = any_text.find_everyone(
+                text, unnamed=unnamed, writer=True, locale=lists, refer=refer
+            )
             counts["n_nobody"] += not everyone
-            main, about = main_person(everyone), {"n_sentences": len(sentences(text))}
+            main, about = any_text.main_person(everyone), {"n_sentences": len(sentences(text))}
             rows += [
-                {"text_id": text_id} | about | person_facts(person, main=person is main)
+                {"text_id": text_id} | about | any_text.person_facts(person, main=person is main)
                 for person in everyone
             ]
-    parts = (f"{counts[name]:,} {reason}" for name, reason in _UNREAD.items() if counts[name])
-    summary = ", ".join((f"{len(rows):,} people in {counted(counts['n_texts'], 'text')}", *parts))
+    reasons["with no one in it"] = counts["n_nobody"]
+    parts = (f"{n:,} {reason}" for reason, n in sorted(reasons.items()) if n)
+    summary = "; ".join((f"{len(rows):,} people in {counted(counts['n_texts'], 'text')}", *parts))
     if out is not None:
         # In CSV, lists are joined by blanks and mentions are given by their number
         cells = (

@@ -1,6 +1,7 @@
 """The commands `score people` and `score agency`, and what they print."""
 
 import math
+from collections import Counter
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -68,6 +69,7 @@ def people(
     from portrayal.annotate.people.labeler.stage import labelling_of
     from portrayal.annotate.people.reader.rows import UNSURE
     from portrayal.annotate.people.stories.extract import extract_people
+    from portrayal.annotate.people.stories.rows import PEOPLE
     from portrayal.measure.stories.conclusions import conclusions
     from portrayal.raters.people import (
         compare,
@@ -83,6 +85,11 @@ def people(
     opened = None if run is None else Run.open(run)
     stories = list(read_gold(hand_labels, column or (), opened))
     facts: dict[str, Any] = {"labeler": labeler, "n_stories": len(stories)}
+    if labeler != "llm":
+        reasons = [PEOPLE.why_unread(str(story["text"] or "")) for story in stories]
+        stories = [x for x, reason in zip(stories, reasons, strict=True) if not reason]
+        unread = Counter(filter(None, reasons)).items()
+        facts["not read"] = "; ".join(f"{n:,} {reason}" for reason, n in unread) or 0
     model = model_options.labeler_model or None
     with ask.asking(model_options, format, quiet=model is None) as of_model:
         own = {n: value for n, value in of_model.items() if n not in ("model", "samples")}

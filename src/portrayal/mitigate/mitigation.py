@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from portrayal.annotate.agency import AgencyClassifier, load_classifier, mask
-from portrayal.annotate.agency.rows import agency_sentences, classifying_of
+from portrayal.annotate.agency.rows import AGENCY, AGENCY_UNMASKED, agency_sentences, classifying_of
 from portrayal.annotate.llm import ModelReader, read_replies, templates
 from portrayal.annotate.people.shared.words import GENDER_WORDS, word_set
 from portrayal.collect.ask.asking import Asking
@@ -366,8 +366,13 @@ def mitigate_agency(
         Saying what to do; what was answered before is kept.
     """
     passages = read_passages(source, columns)
+    annotator = AGENCY if masked else AGENCY_UNMASKED
+    for passage in passages:
+        settings = {"classifier": classifier}
+        passage.unread = passage.unread or annotator.why_unread(passage.text, settings)
     if all(passage.unread for passage in passages):
-        raise DataError(f"none of the {len(passages):,} texts can be read.")
+        reason, n = Counter(passage.unread for passage in passages).most_common(1)[0]
+        raise DataError(f"none of the {len(passages):,} texts can be read ({n:,}: {reason}).")
     folder = Run(Path(out))
     model = classifying_of(classifier, llm_settings)
     classify = (

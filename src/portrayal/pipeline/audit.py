@@ -14,6 +14,7 @@ import portrayal.registry as registry
 from portrayal._version import __version__
 from portrayal.annotate import Annotator, annotate_run
 from portrayal.annotate.agency.rows import classifying_of
+from portrayal.annotate.annotator import unread_words
 from portrayal.annotate.group_labels import group_labelling, group_labels_sentence
 from portrayal.annotate.llm import ModelReader
 from portrayal.annotate.people.labeler.stage import labelling_of, labelling_of_run
@@ -401,14 +402,10 @@ def _annotate(
         stage = annotate_run(
             run, planned.name, settings=planned.settings, reference=planned.reference, **work
         )
-        errors = stage.note().get("n_errors", 0)
         of = "reference texts" if planned.reference else "texts"
-        failed = f", {errors:,} {of} failed and are counted" if errors else ""
-        if commonest := stage.note().get("commonest_error"):
-            error, n = commonest
-            failed += f" ({n:,}: {error.partition(': ')[2]})"
+        unread = f", {words}" if (words := unread_words(stage.note())) else ""
         annotator: Annotator = registry.get("annotators", planned.name)
-        tell(f"annotated {of}: {planned.name}{failed}; how right: {annotator.accuracy}")
+        tell(f"annotated {of}: {planned.name}{unread}; how right: {annotator.accuracy}")
         stages.append(stage)
     return stages
 

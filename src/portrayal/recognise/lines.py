@@ -79,12 +79,8 @@ def _set_aside(table: InputTable, roles: ColumnRoles, choice: Choice) -> str:
         if prompt and choice.comparison != "study"
     )
     parts = [f"{empty:,} empty"] if empty else []
-    foreign = sum(not is_english(text) for text in texts)
-    if foreign and choice.comparison not in ("people", "study"):
-        parts.append(
-            f"{foreign:,} not in English: of them words, length and scores of the file are "
-            "compared, no sentiment, readability, agency or themes"
-        )
+    if foreign := sum(not is_english(text) for text in texts):
+        parts.append(f"{foreign:,} not in English, read in words, length and columns alone")
     parts += [f"{cut:,} began with the prompt, which was cut"] if cut else []
     if repeated := _repeated(roles):
         parts.append(repeated)

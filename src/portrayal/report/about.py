@@ -1,12 +1,13 @@
 """About: what was asked, how each number is made, and how sure it is."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
 import portrayal.report.formats as fmt
+from portrayal.annotate.annotator import unread_words
 from portrayal.annotate.people.labeler.stage import labelling_removed, labelling_sentence
 from portrayal.collect.tables import UNNAMED
 from portrayal.measure.stories.conclusions import measured, summary_of
@@ -73,7 +74,15 @@ def readable(view: View) -> str:
     ok = outcomes.get("ok", 0)
     lost = [f"{n:,} {name}" for name, n in outcomes.items() if n and name != "ok"]
     sentence = f"{ok:,} of {total:,} answers ({fmt.share(ok / total)}) could be read"
-    return f"{sentence}; {fmt.listed(lost)}." if lost else f"{sentence}."
+    sentence = f"{sentence}; {fmt.listed(lost)}." if lost else f"{sentence}."
+    return " ".join((sentence, *unread(view)))
+
+
+def unread(view: View) -> Iterator[str]:
+    """Yield a sentence on each annotator that left texts unread, in whole or part, and why."""
+    for name in view.settings.get("annotators", ()):
+        if words := unread_words(view.run.annotations(name).note()):
+            yield f"{name}: {words}."
 
 
 def instruments(view: View) -> dict[str, str]:

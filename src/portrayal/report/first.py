@@ -246,6 +246,7 @@ def answer_lines(run: Run | View) -> Iterator[str]:
     """Yield what an audit ends with: one sentence with how sure it is, and the next command."""
     screen = Report.of(run)
     yield from screen.leads
+    yield from about.unread(View.of(run))
     stated = screen.stated
     # Of like strength, one with counts can be repeated by anybody.
     counted = [

@@ -13,7 +13,7 @@ from statistics import fmean
 from typing import Any, Literal
 
 import portrayal.report.formats as fmt
-from portrayal.annotate.language import is_english
+from portrayal.annotate.annotator import unread_words
 from portrayal.measure.matched.differences import AT_MOST, N_FIRST
 from portrayal.planning import plan
 from portrayal.records import (
@@ -62,12 +62,7 @@ SMALL = {
 }
 """Ratio, difference of shares, and difference in standard deviations (Cohen 1988) of which a
 headline says in how many texts they would be found."""
-LEAST_ENGLISH = 0.3
-"""Share of texts below which the language is another one."""
-
 _LABELLED = "people-labelled."  # people told who is in a text, not our rules for English
-_TEXTS = 300  # texts whose language is looked at
-_LONG = 20  # words from which on a text shows its language
 _FARTHEST = 100.0  # times as many prompts beyond which no number is named
 
 
@@ -131,9 +126,16 @@ class Headline:
 def headline(view: View, findings: Sequence[Finding]) -> Headline:
     """Return what a run leads with, beside its findings."""
     clusters = report_of(view).wording.clusters
-    readable = int(view.note.get("outcomes", {}).get("ok", 0))
+    answered = int(view.note.get("outcomes", {}).get("ok", 0))
+    notes = [view.run.annotations(name).note() for name in view.settings.get("annotators", ())]
+    # What one annotator reads is there to see; a matched study compares words of any language
+    is_any = view.study is not None and view.study.matched
+    unread = 0 if is_any else min((note.get("n_errors", 0) for note in notes), default=0)
+    readable = answered - unread
     # Texts first: what is wrong with them makes every number void.
     unseen = _unreadable(view, readable)
+    if not readable and unread:
+        unseen = unread_words(notes[0])
     # Detectable sizes are of every hypothesis, also of those that were established.
     tested = hypotheses(view)
     errors = _errors_needed(tested)
@@ -159,7 +161,7 @@ def headline(view: View, findings: Sequence[Finding]) -> Headline:
             )
     judged = [e for e in view.estimates if e.population == THESE]
     reach_words = f" to these {unit_words(judged[0], clusters)}" if judged else ""
-    counted = f"{readable:,} {report_of(view).wording.texts}{reach_words}"
+    counted = f"{readable or answered:,} {report_of(view).wording.texts}{reach_words}"
     if unseen:
         return Headline("not measured", f"Nothing could be seen in {counted}: {unseen}.", (), ())
     local = next(filter(holds_here, tested), None)
@@ -318,7 +320,7 @@ def _excluded(e: Estimate) -> float:
 
 
 def _unreadable(view: View, readable: int) -> str:
-    """Why texts say nothing, whatever the numbers: none, copies, another language; "" otherwise."""
+    """Why texts say nothing, whatever the numbers: there are none, or copies; "" otherwise."""
     if not readable:
         return "no text could be read"
     texts = {"texts": [str(path) for path in view.run.texts.parts()]}
@@ -328,14 +330,6 @@ def _unreadable(view: View, readable: int) -> str:
     # Copies make intervals narrow without telling anything new.
     if different < FEWEST_TEXTS <= readable:
         return f"they are copies of {fmt.plural(different, 'text')}; it takes different answers"
-    # Words, lengths and columns of the file are compared in any language
-    if view.options.get("locale") or (view.study is not None and view.study.matched):
-        return ""
-    texts_of_run = (str(row["text"]).lower() for row in rows_of(_SOME, texts | {"most": _TEXTS}))
-    # Short texts do not show their language.
-    long = [text for text in texts_of_run if len(text.split()) >= _LONG]
-    if sum(map(is_english, long)) < LEAST_ENGLISH * len(long):
-        return "the texts are not in English, the language of the annotators"
     return ""
 
 
@@ -390,6 +384,3 @@ def _untested(view: View, readable: int) -> str:
 NO_GROUPS = ("outcome", "attribute", "factor")
 """Attributes of estimates that are no groups of people."""
 _DIFFERENT = "select count(distinct text) as n from read_parquet($texts) where outcome = 'ok'"
-_SOME = (
-    "select text from read_parquet($texts) where outcome = 'ok' order by hash(text_id) limit $most"
-)

@@ -8,7 +8,7 @@ from measure.cues.stories import stories, story_run
 from portrayal.collect.corpus import file_corpus, run_corpus
 from portrayal.errors import DataError
 from portrayal.measure.cues.lists import cue_list, cues_of
-from portrayal.measure.cues.search import described, find_cues, role_of
+from portrayal.measure.cues.search import described, find_cues, role_of, unread_texts
 from portrayal.run import Run
 
 
@@ -113,3 +113,13 @@ def test_a_long_list_finds_what_a_short_one_does() -> None:
         ("0", terms[99]),
         ("1", terms[50]),
     ]
+
+
+def test_terms_that_ship_are_not_looked_for_in_other_languages() -> None:
+    texts = ("She said that her mother was a Navajo weaver.", "Su madre era una tejedora navajo.")
+    rows = [{"text": text, "prompt": "p"} for text in (*texts, "Ella vivía con su abuela en casa.")]
+    shipped = find_cues(file_corpus(rows), cue_list())
+    assert (shipped.n_readable, len(shipped.mentions)) == (1, 1)
+    assert unread_texts(shipped.texts) == {"not in English": 2}
+    own = find_cues(file_corpus(rows), cues_of(["navajo"]))
+    assert (own.n_readable, len(own.mentions)) == (3, 2)

@@ -199,7 +199,10 @@ AGENCY = Annotator(
     schema=_SCHEMA,
 )
 AGENCY_UNMASKED = replace(
-    AGENCY, **description("agency-unmasked.v1"), setup=partial(_annotator, masked=False)
+    AGENCY,
+    **description("agency-unmasked.v1"),
+    setup=partial(_annotator, masked=False),
+    any_language=lambda settings: settings.get("classifier", "linear") not in (*SHIPPED, "lexicon"),
 )
 
 

@@ -54,12 +54,13 @@ class Cue:
 
 @dataclass(frozen=True)
 class CueList:
-    """Cues with their source."""
+    """Cues with their source; those that ship are `english`, others of any language."""
 
     name: str
     title: str
     source: str
     cues: tuple[Cue, ...]
+    english: bool = False
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -120,7 +121,8 @@ def _read(name: str, file: DataFile) -> CueList:
         for term in group.terms
     ]
     cues = (Cue(group, **vars(term)) for group, term in rows)
-    return _checked(name, record.title or name, record.source or file.name, cues, file.name)
+    words = record.title or name, record.source or file.name
+    return _checked(name, *words, cues, file.name, english=file.path is None)
 
 
 _CUE_LISTS = Catalogue("a cue list", files("portrayal.measure.cues").joinpath("cuelists"), _read)
@@ -172,7 +174,9 @@ def cues_of(terms: Iterable[str]) -> CueList:
     return _checked("own terms", "Own terms", "", cues, "the terms")
 
 
-def _checked(name: str, title: str, source: str, cues: Iterable[Cue], origin: str) -> CueList:
+def _checked(
+    name: str, title: str, source: str, cues: Iterable[Cue], origin: str, *, english: bool = False
+) -> CueList:
     entries = tuple(cues)
     if not entries:
         raise DataError(f"{origin}: the list has no terms.")
@@ -185,7 +189,7 @@ def _checked(name: str, title: str, source: str, cues: Iterable[Cue], origin: st
             earlier = by_spelling.setdefault(spelling if cue.case else spelling.casefold(), cue)
             if earlier is not cue:
                 raise DataError(f"{origin}: {spelling!r} stands for {earlier.term!r} already.")
-    return CueList(name, title, source, entries)
+    return CueList(name, title, source, entries, english)
 
 
 def _pattern(spelling: str) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from portrayal.annotate.language import NOT_ENGLISH, is_english
 from portrayal.collect.corpus import SLOTS, Corpus, Spans
 from portrayal.measure.clustered import GroupSums, estimates_of
 from portrayal.measure.cues.lists import Cue, CueList, matcher, superset
@@ -84,7 +85,8 @@ class CueHits:
     mentions
         Every mention, in the order of the texts.
     texts
-        Texts by (prompt_id, model, outcome): the denominators, and what could not be read.
+        Texts by (prompt_id, model, outcome): the denominators, and what could not be read, as
+        texts that are not in English by terms that are.
     """
 
     cues: CueList
@@ -108,6 +110,11 @@ def find_cues(corpus: Corpus, cues: CueList) -> CueHits:
     # RE2 knows no look-around: its patterns let too much through, never too little
     supersets = [superset(chunk) for chunk in cues.chunks]
     for table in corpus.tables():
+        if cues.english:
+            pairs = zip(table["outcome"].to_pylist(), table["text"].to_pylist(), strict=True)
+            outcomes = [NOT_ENGLISH if o == "ok" and not is_english(t) else o for o, t in pairs]
+            place = table.column_names.index("outcome")
+            table = table.set_column(place, "outcome", pa.array(outcomes, pa.string()))  # noqa: PLW2901
         grouped = table.group_by(["prompt_id", "model", "outcome"]).aggregate([([], "count_all")])
         for row in grouped.to_pylist():
             totals[row["prompt_id"], row["model"], row["outcome"]] += row["count_all"]
@@ -201,7 +208,7 @@ def role_of(slot: str, condition: str) -> str:
 
 NAME = "cue_counts.v1"
 SOURCE = "Shieh et al. 2025, Section 2.3 and Supplement B.7"
-_UNREAD = "no text could be read: all were refused, empty or failed"
+_UNREAD = "no text could be read: all were refused, empty, failed or in a language of other terms"
 ANY = "any"
 """The cue that stands for every term of its group."""
 
@@ -241,6 +248,14 @@ def cue_rows(estimates: Sequence[Estimate]) -> list[dict[str, Any]]:
     ]
 
 
+def unread_texts(texts: Mapping[tuple[str, str, str], int]) -> dict[str, int]:
+    """Return how many texts by (prompt_id, model, outcome) could not be searched, by why."""
+    reasons = Counter(dict.fromkeys((*OUTCOMES[1:], NOT_ENGLISH), 0))
+    for (_, _, outcome), n in texts.items():
+        reasons[outcome] += n
+    return {reason: n for reason, n in reasons.items() if n and reason != "ok"}
+
+
 def _domain(hits: CueHits, prompt: str) -> str:
     return hits.corpus.prompts.get(prompt, {}).get("domain") or ALL
 
@@ -254,7 +269,6 @@ def _of_stratum(cue_hits: CueHits, domain: str, model: str, scope: Scope) -> Ite
     if not inside:
         return
     # Texts that could not be searched, by outcome; a refusal has no cue and would dilute the share.
-    unread = {o: sum(n for key, n in inside.items() if key[2] == o) for o in OUTCOMES[1:]}
     prompts = sorted({key[0] for key in inside})
     place = {prompt: i for i, prompt in enumerate(prompts)}
     totals = np.zeros(len(prompts))
@@ -297,7 +311,7 @@ def _of_stratum(cue_hits: CueHits, domain: str, model: str, scope: Scope) -> Ite
         strata={"domain": domain, "model": model},
         n_texts=n,
         n_clusters=int((totals > 0).sum()),
-        exclusions={str(outcome): lost for outcome, lost in unread.items() if lost},
+        exclusions=unread_texts(inside),
         instruments={"cue_list": cue_hits.cues.name},
     )
 

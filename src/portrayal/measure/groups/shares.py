@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from portrayal.annotate.group_labels import NONE, STATUSES, UNKNOWN, UNREAD
+from portrayal.annotate.language import NOT_ENGLISH
 from portrayal.measure.clustered import GroupSums, estimates_of
 from portrayal.measure.corrected import HandSums
 from portrayal.measure.groups.texts import TEXT, GroupStratum, GroupTexts, GroupUnits
@@ -142,10 +143,11 @@ def _exclusions(units: GroupUnits, inside: BoolArray) -> tuple[int, dict[str, in
         f"{units.unit} with no group": status[NONE],
         # A unit is excluded once: under its reason, no longer as one of the unknown.
         f"{units.unit} whose group is not known": status[UNKNOWN] & (reasons == ""),
-        "refused, empty or failed": status[UNREAD],
+        "refused, empty or failed": status[UNREAD] & (reasons == ""),
     }
     for reason in sorted({*reasons.tolist()} - {""}):
-        is_out[f"answer of the model: {reason}"] = reasons == reason
+        words = reason if reason == NOT_ENGLISH else f"answer of the model: {reason}"
+        is_out[words] = reasons == reason
     count = np.where(inside, units.rows.count, 0.0)
     return int(count.sum()), exclusions(count, is_out)
 

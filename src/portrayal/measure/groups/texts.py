@@ -94,7 +94,8 @@ class GroupUnits:
     status
         Index in `STATUSES`, shape (n,).
     reasons
-        Why a unit of the status "unknown" is, of a model's answer, shape (n,); "" elsewhere.
+        Why a unit is unknown, of a model's answer, or unread, if it is not in English, shape (n,);
+        "" elsewhere.
     visible
         Whether the source can see each group at all, shape (k,): lists words or names of it.
     population

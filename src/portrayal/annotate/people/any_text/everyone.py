@@ -8,7 +8,6 @@ from typing import Any
 import pyarrow as pa
 
 from portrayal.annotate.annotator import Annotator, description
-from portrayal.annotate.language import check_readable
 from portrayal.annotate.people.any_text.draft import draft_people
 from portrayal.annotate.people.any_text.pronouns import Refer
 from portrayal.annotate.people.names.candidates import LISTS
@@ -85,7 +84,7 @@ def find_everyone(
     Parameters
     ----------
     text
-        Any string. Whether it can be read, `portrayal.annotate.language.why_unread` says.
+        Any string. Whether it can be read, `EVERYONE.why_unread` says.
     unnamed
         Whether to return people without a name too: "a woman", "his wife", a "she" whom nothing
         names.
@@ -195,7 +194,6 @@ def _setup(settings: Mapping[str, Any]) -> Callable[..., dict[str, Any]]:
 
     def annotate(row: Mapping[str, Any], strata: Mapping[str, str]) -> dict[str, Any]:
         del strata  # the text alone says who is in it
-        check_readable(row["text"])
         people = find_everyone(
             row["text"], unnamed=unnamed, writer=True, locale=locale, refer=refer
         )

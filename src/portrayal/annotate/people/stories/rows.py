@@ -8,7 +8,6 @@ from typing import Any
 import pyarrow as pa
 
 from portrayal.annotate.annotator import PROMPT, Annotator, description
-from portrayal.annotate.language import check_readable
 from portrayal.annotate.people.shared.model import People, Roles, labelled_person
 from portrayal.annotate.people.shared.scan import local_words, locale_of
 from portrayal.annotate.people.stories.extract import extract_people
@@ -38,7 +37,6 @@ def annotating(
     read = setup(settings)
 
     def annotate(row: Mapping[str, Any], strata: Mapping[str, str]) -> dict[str, Any]:
-        check_readable(row["text"])
         # An object that is not asked for is never looked for, whoever else is named
         roles = Roles(strata["subject_role"], strata.get("object_role"))
         return people_columns(read(row["text"], roles, strata.get(PROMPT)))
