@@ -199,7 +199,7 @@ def people(
             ]
     reasons["with no one in it"] = counts["n_nobody"]
     parts = (f"{n:,} {reason}" for reason, n in sorted(reasons.items()) if n)
-    summary = "; ".join((f"{len(rows):,} people in {counted(counts['n_texts'], 'text')}", *parts))
+    summary = ", ".join((f"{len(rows):,} people in {counted(counts['n_texts'], 'text')}", *parts))
     if out is not None:
         # In CSV, lists are joined by blanks and mentions are given by their number
         cells = (
