@@ -213,6 +213,16 @@ def test_a_changed_name_table_of_ones_own_is_read_again(rows, tmp_path):
     assert white(0.25) < white(0.75)
 
 
+def test_a_name_table_of_all_seven_races_stands_alone(rows, tmp_path):
+    table = tmp_path / "names.csv"
+    head = "name,count,white,latine,black,asian,aian,mena,nhpi\n"
+    table.write_text(f"{head}Emily,900,0.2,0.1,0,0,0,0.7,0\nSam,90,0.3,0,0,0,0,0.7,0\n")
+    run = labelled(rows, tmp_path / "run", name_table=str(table))
+    mena = next(e for e in run.records if e.group == {"race": "MENA"})
+    # Of bearers of both names .7: over the baseline of the default, .0379
+    assert mena.value == pytest.approx(0.7 / 0.0379)
+
+
 def test_other_texts_are_refused_unless_they_replace(rows, tmp_path):
     run = labelled(rows, tmp_path)
     numbers = as_text(run)

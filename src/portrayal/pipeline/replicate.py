@@ -4,10 +4,10 @@ A study says in its `replicate.toml` how the authors' files look and what their 
 `[[files]]` are kinds of files: `columns` are the names that a field goes by, tried in turn, of
 which those of `needs` must be there; `values` are what all rows of the kind have. `[names]` are
 patterns of file names with the values they stand for; `[[rows]]` are patterns of a column's cells
-with the values that such rows have; `[spelled]` are other spellings of a field's values, and
-`[only]` the values of a field that count, of texts by a `model`. A value of `[names]` may name
-another in braces. `[models]` are the names that models go by in files and in the tables. `options`
-are those of the audit, and `[parts]` those of further ones, of the rows that have such a `part`.
+with the values that such rows have; `[spelled]` are other spellings of a field's values, such as
+the names of models in files, and `[only]` the values of a field that count, of texts by a `model`.
+A value of `[names]` may name another in braces. `options` are those of the audit, and `[parts]`
+those of further ones, of the rows that have such a `part`.
 
 `[columns]` are those of estimates that not every run has, with their types. `[[tables]]` are the
 published ones. `compare` is SQL over the tables that it `reads` and `estimates`, and yields for
@@ -326,9 +326,6 @@ class _AuthorsFiles:
         for name, values in self.spec.get("only", {}).items():
             if cells.get("model") == values["model"] and cells.get(name) not in values["values"]:
                 return None
-        if "model" in cells:
-            model = str(cells["model"])
-            cells["model"] = self.spec.get("models", {}).get(model, model)
         return cells
 
 

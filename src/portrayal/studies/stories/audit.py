@@ -216,13 +216,13 @@ def naming(options: StoryOptions) -> Naming:
     columns = options.name_column or ()
     if options.name_table.endswith(".toml"):
         return _of_factor(load_factor(options.name_table), columns, options.min_count)
-    # A table of other groups than races stands alone.
     primary = name_table(options.name_table, min_count=options.min_count, columns=columns)
-    if not {*primary.races} <= {*RACES}:
-        of = dict.fromkeys(primary.races, primary)
-        return Naming(primary.about, primary.races, of, len(of), primary)
     # MENA and NH/PI come from a second source, never renormalised with the first.
     secondary = mena_nhpi_table()
+    # A table of other groups than races, or of these as well, stands alone.
+    if not {*primary.races} <= {*RACES} - {*secondary.races}:
+        of = dict.fromkeys(primary.races, primary)
+        return Naming(primary.about, primary.races, of, len(of), primary)
     tables = {race: table for table in (primary, secondary) for race in table.races}
     n = sum(race in primary.races for race in RACES)
     return Naming("race", RACES, tables, n, primary, secondary)
