@@ -26,7 +26,7 @@ import argparse
 import json
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +92,12 @@ def read_lac(folder: Path, *, random: bool = False) -> Lac:
     return Lac(both, tuple(mask(each) for each in both.sentences), family, fold)
 
 
+def taken(labelled: LabelledSentences, rows: Sequence[int]) -> LabelledSentences:
+    """Return the labelled sentences of some rows."""
+    sentences = tuple(labelled.sentences[row] for row in rows)
+    return replace(labelled, sentences=sentences, labels=labelled.labels[rows])
+
+
 def train(lac: Lac, base: str, asked: Sequence[Unlabelled], out: Path, seed: int) -> None:
     """Fine-tune the transformer of one fold and seed, and write what it says."""
     number = int(out.parent.name.removeprefix("fold-"))
@@ -100,7 +106,7 @@ def train(lac: Lac, base: str, asked: Sequence[Unlabelled], out: Path, seed: int
     rows = np.flatnonzero(lac.fold != number)
     fitting = Fitting(epochs=EPOCHS, seed=seed)
     if not (out / "README.md").is_file():  # the last that is written
-        train_agency(lac.labelled.take(rows), base, out, fitting=fitting)
+        train_agency(taken(lac.labelled, rows), base, out, fitting=fitting)
     classify = load_classifier(str(out))
     held = np.flatnonzero(lac.fold == number)
     known = set(rows.tolist())
@@ -155,7 +161,7 @@ def shipped(lac: Lac, base: str, out: Path, folds: Sequence[int]) -> None:
         rows, held = np.flatnonzero(lac.fold != number), np.flatnonzero(lac.fold == number)
         folder = out / f"shipped-{number}"
         if not (folder / CARD).is_file():
-            model = train_transformer(lac.labelled.take(rows), lac.family[rows], base)
+            model = train_transformer(taken(lac.labelled, rows), lac.family[rows], base)
             export_transformer(model, folder)
         own = shipped_logit(folder)
         for kind, linear in _as_shipped(given, rows, held, ALONE).items():

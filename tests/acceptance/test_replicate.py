@@ -95,10 +95,18 @@ def test_stories_as_published_give_what_cleaned_labels_give(shared_data, gold_ru
 
 
 def test_texts_as_published_stand_beside_every_table_of_agency(shared_data, tmp_path, monkeypatch):
-    reviews = agency_rows(shared_data("labe/chatgpt_professor.csv"))[:200]
-    write(tmp_path / "data/chatgpt_clg_professor.csv", reviews)
-    mitigated = agency_rows(shared_data("labe/chatgpt_professor_prompt_mitigated.csv"))
-    write(tmp_path / "data/chatgpt_clg_professor_mitigate.csv", mitigated)
+    files = {"professor": agency_rows(shared_data("labe/chatgpt_professor.csv"))}
+    for task, name in (("professor", "professor"), ("bios", "bios"), ("letters", "bios")):
+        path = shared_data(f"labe/chatgpt_{name}_prompt_mitigated.csv")
+        files[f"{task}_mitigate"] = agency_rows(path)
+    # Texts of one model stand for those of all, and biographies for letters: nine of mitigation
+    for row in files["letters_mitigate"]:
+        prompt = row["prompts"].replace("personal biography", "detailed reference letter")
+        row["prompts"] = prompt.replace("the biography", "the reference letter")
+    for model in ("chatgpt", "mistral", "llama3"):
+        for name, rows in files.items():
+            renamed = [{f"{model}_gen": row.pop("chatgpt_gen"), **row} for row in map(dict, rows)]
+            write(tmp_path / f"data/{model}_clg_{name}.csv", renamed)
     write(tmp_path / "data/ratemyprofessor.csv", reviews_by_people())
     (tmp_path / "data/lac_dataset").mkdir()
     sentences = shared_data("lac/validation.csv").read_bytes()
@@ -110,25 +118,43 @@ def test_texts_as_published_stand_beside_every_table_of_agency(shared_data, tmp_
     assert all(f.lacking for f in found.figures if f.ours is None)
     beside = [f for f in found.figures if f.ours is not None]
     places = Counter((f.place, f.model) for f in beside)
-    assert places == {
-        ("Table 1", "ChatGPT"): 4,
-        ("Table 2", "ChatGPT, fairness instruction"): 4,
+    expected = {
         ("Table 12", "String matching, none"): 4,
         ("Table 12", "BERT, fine-tuned"): 4,
-        ("Table 16", "ChatGPT"): 1,
         ("Table 16", "Human"): 1,
         ("Table 17", "Human"): 3 * 3,
-        ("Table 19", "ChatGPT"): 2,
         ("Table 19", "Human"): 2,
-        ("Table 20", "ChatGPT, fairness instruction"): 2,
-        ("Table 21", "ChatGPT"): 4,
-        ("Table 22", "ChatGPT, fairness instruction"): 4,
-        ("Table 23", "ChatGPT"): 8,
-        ("Table 24", "ChatGPT, fairness instruction"): 8,
+        ("Table 3", "Mistral"): 8,
     }
+    for model, table in (("ChatGPT", 23), ("Mistral", 25), ("Llama3", 27)):
+        told = f"{model}, fairness instruction"
+        expected |= {
+            ("Table 1", model): 4,
+            # Those reviews whose prompts come with the instruction too
+            ("Table 2", f"{model}, before mitigation"): 4,
+            ("Table 2", told): 3 * 4,
+            ("Table 16", model): 1,
+            ("Table 19", model): 2,
+            ("Table 20", told): 3 * 2,
+            ("Table 21", model): 4,
+            ("Table 22", told): 3 * 4,
+            (f"Table {table}", model): 8,
+            (f"Table {table + 1}", told): 3 * 8,
+        }
+    assert places == expected
+    (overall,) = (
+        f for f in beside if (f.model, f.who) == ("ChatGPT, before mitigation", "overall")
+    )
+    assert (overall.domain, overall.printed, overall.verdict) == (
+        "Professor Review",
+        43.28,
+        "inside",
+    )
+    reasons = Counter(f.lacking for f in found.figures if f.ours is None)
+    assert reasons["selective rewriting asks a model (portrayal mitigate)"] == 9 * 4 + 8
     assert all(f.low <= f.ours <= f.high for f in beside if f.low is not None)
     levels = {f.place for f in found.figures if f.reader}
-    assert levels == {"Table 12", "Table 17", "Table 18", *(f"Table {n}" for n in range(19, 29))}
+    assert levels == {f"Table {n}" for n in (3, 12, *range(17, 29))}
 
 
 def reviews_by_people():

@@ -5,9 +5,9 @@ A study says in its `replicate.toml` how the authors' files look and what their 
 which those of `needs` must be there; `values` are what all rows of the kind have. `[names]` are
 patterns of file names with the values they stand for; `[[rows]]` are patterns of a column's cells
 with the values that such rows have; `[spelled]` are other spellings of a field's values, such as
-the names of models in files, and `[only]` the values of a field that count, of texts by a `model`.
-A value of `[names]` may name another in braces. `options` are those of the audit, and `[parts]`
-those of further ones, of the rows that have such a `part`.
+of models, and `[only]` the values of a field that count, of texts by a `model`. A value of
+`[names]` may name another in braces. `options` are those of the audit, and `[parts]` those of
+further ones, of the rows that have such a `part`, or that SQL of `[selections]` takes from `texts`.
 
 `[columns]` are those of estimates that not every run has, with their types. `[[tables]]` are the
 published ones. `compare` is SQL over the tables that it `reads` and `estimates`, and yields for
@@ -183,7 +183,7 @@ def replicate(
     kept = Path(out) / "given"
     kept.mkdir(parents=True, exist_ok=True)
     files = _AuthorsFiles(spec)
-    written = files.written(Path(data), kept)
+    written: dict[str, Any] = {**files.written(Path(data), kept)}
     if "texts" not in written:
         kinds = "; ".join(
             " and ".join(names[0] for names in (kind["columns"][f] for f in kind["needs"]))
@@ -193,6 +193,13 @@ def replicate(
         raise DataError(
             f"{data}: none of the authors' files, which have the columns {kinds}.{unread}"
         )
+    for part, query in spec.get("selections", {}).items():
+        import duckdb
+
+        with duckdb.connect() as db:
+            db.read_json(str(written["texts"])).create_view("texts")
+            if selected := db.sql(query).to_arrow_table():
+                written[part] = selected
     # The rows are written anew each time, so the texts of an earlier try may go
     chosen = {"study": study, "say": say, "replace": True, **spec.get("options", {}), **options}
     run = audit(written["texts"], reference=written.get("reference"), out=out, **chosen)
@@ -376,7 +383,7 @@ def _compared(db: Any, spec: Mapping[str, Any], writer: str = "") -> Iterator[Pu
             row |= dict(zip(names, values, strict=True))
             if row["ours"] is not None:
                 lacking = row["lacking"] if row["low"] is None else ""
-            elif writer or row["model"] in models:
+            elif row["lacking"] or writer or row["model"] in models:
                 lacking = row["lacking"] or table.get("lacking", "")
             else:
                 lacking = f"no texts of {row['model']} in these files"

@@ -437,7 +437,8 @@ def two_way_variance(
     ([2.5], [5.0])
     """
     first, second, both = errors
-    variance = np.maximum(first + second - both, np.maximum(first, second))
+    with np.errstate(invalid="ignore"):  # infinite by both, of a single cluster: undefined
+        variance = np.maximum(first + second - both, np.maximum(first, second))
     df = divide(variance**2, divide(first**2, freedoms[0]) + divide(second**2, freedoms[1]))
     return variance, np.maximum(df, np.minimum(freedoms[0], freedoms[1]))
 

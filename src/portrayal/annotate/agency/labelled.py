@@ -4,7 +4,7 @@ A sentence on which a classifier says nothing counts as wrong, and is counted.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from statistics import fmean, stdev
 from typing import Any
 
@@ -48,12 +48,6 @@ class LabelledSentences:
 
     def __len__(self) -> int:
         return len(self.sentences)
-
-    def take(self, rows: Iterable[int]) -> "LabelledSentences":
-        """Return the labelled sentences of these rows."""
-        indices = list(rows)
-        texts = tuple(self.sentences[row] for row in indices)
-        return replace(self, sentences=texts, labels=self.labels[indices])
 
 
 def read_labelled(
