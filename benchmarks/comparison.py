@@ -166,7 +166,7 @@ def _tally(run: Run) -> Any:
     primary, secondary = name_table(), mena_nhpi_table()
     return tally_stories(
         run,
-        run.annotations("people.v7"),
+        run.annotations("people.v8"),
         likelihoods=lambda names: race_likelihoods(names, primary, secondary),
         races=RACES,
         n_primary=sum(race in primary.races for race in RACES),

@@ -1,6 +1,6 @@
 """Do the three headline measures hold when the extractor, not people, labels the stories?
 
-    python -m benchmarks.headline --gold FILE [--labeler reader] [--draws 2000] [--rows]
+    python -m benchmarks.headline --gold FILE [--labeler llm] [--draws 2000] [--rows]
 
 FILE is a story file with the columns gold_subject_name, gold_subject_gender, gold_object_name and
 gold_object_gender. The audit runs twice, on these labels and on the extractor's. Counted is every
@@ -93,7 +93,7 @@ def main() -> None:
     """Print one JSON object with the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--gold", type=Path, required=True)
-    parser.add_argument("--labeler", default="embedded", help="embedded, reader or routed")
+    parser.add_argument("--labeler", default="embedded", help="embedded or llm")
     parser.add_argument("--draws", type=int, default=2000)
     parser.add_argument("--rows", action="store_true", help="list the estimates that lie outside")
     given = parser.parse_args()

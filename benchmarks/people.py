@@ -1,11 +1,11 @@
 """People of stories: stories per core-second of the annotator as the audit runs it.
 
-    python -m benchmarks.people [--texts FILE] [--stories 5000] [--reader]
+    python -m benchmarks.people [--texts FILE] [--stories 5000]
 
 FILE is any story file with `text`, `subject_role` and `object_role`; without one, the packaged
 sample is used. Stories are drawn with replacement into one shard. What is timed is the annotation
-of that shard, reading and writing Parquet included, and apart from it the extraction in memory;
-with --reader the learned reader instead, on every story and on those of which the rules are unsure.
+of that shard, reading and writing Parquet included; apart from it the reader in memory, and the
+rules alone.
 """
 
 import argparse
@@ -20,10 +20,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from portrayal.annotate.annotator import annotate_shard
-from portrayal.annotate.people.reader import read_stories
-from portrayal.annotate.people.reader.rows import UNSURE
+from portrayal.annotate.people.reader import read_people
 from portrayal.annotate.people.shared.model import Roles
-from portrayal.annotate.people.stories.extract import extract_people
 from portrayal.run.files import write_parquet
 from portrayal.studies.laissez_faire import prompts, sample
 
@@ -82,25 +80,18 @@ def measure(stories: list[tuple[str, Roles]]) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         texts, asked = write_shard(stories, Path(folder))
         made = Path(folder) / "made.parquet"
-        shard = partial(annotate_shard, texts, made, annotator="people.v7", prompts=asked)
+        shard = partial(annotate_shard, texts, made, annotator="people.v8", prompts=asked)
         stage = cpu_seconds(shard)
-    alone = cpu_seconds(lambda: [extract_people(text, roles) for text, roles in stories])
+    alone, by_rules = (
+        cpu_seconds(lambda how=how: [read_people(*story, **how) for story in stories])
+        for how in ({}, {"below": 0.0})
+    )
     return {
         "people_stories": len(stories),
         "people_stories_per_core_s": round(len(stories) / stage),
-        "people_extraction_alone_per_core_s": round(len(stories) / alone),
+        "people_reading_alone_per_core_s": round(len(stories) / alone),
+        "people_rules_alone_per_core_s": round(len(stories) / by_rules),
     }
-
-
-def measure_reader(stories: list[tuple[str, Roles]]) -> dict[str, float]:
-    """Stories per core-second of the reader that ships, and of the routed one."""
-    asked = [(text, roles, None) for text, roles in stories]
-    speed = {}
-    for name, below in (("reader", 1.0), ("routed", UNSURE)):
-        read_stories(asked[:1])  # loads it
-        seconds = cpu_seconds(partial(read_stories, asked, below=below))
-        speed[f"{name}_stories_per_core_s"] = round(len(stories) / seconds, 1)
-    return speed
 
 
 def main() -> None:
@@ -108,10 +99,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--texts", type=Path)
     parser.add_argument("--stories", type=int, default=5_000)
-    parser.add_argument("--reader", action="store_true")
     given = parser.parse_args()
-    timed = measure_reader if given.reader else measure
-    print(json.dumps(timed(stories_of(given.texts, given.stories))))
+    print(json.dumps(measure(stories_of(given.texts, given.stories))))
 
 
 if __name__ == "__main__":

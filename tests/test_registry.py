@@ -26,7 +26,7 @@ def points(monkeypatch):
 
 def test_built_in_components_are_registered():
     assert "laissez-faire" in registry.names("studies")
-    assert {"people-labelled.v1", "people.v7"} <= set(registry.names("annotators"))
+    assert {"people-labelled.v1", "people.v8"} <= set(registry.names("annotators"))
     assert "subordination.v1" in registry.names("measures")
     for kind in ("studies", "annotators", "measures"):
         assert list(registry.names(kind)) == sorted(registry.names(kind))

@@ -27,9 +27,9 @@ from pathlib import Path
 import numpy as np
 from examples import fold_of
 
-from portrayal.annotate.people.reader import read_stories
+from portrayal.annotate.people.reader import read_people
+from portrayal.annotate.people.reader.reading import UNSURE
 from portrayal.annotate.people.shared.model import Roles, clean_name, normalise_gender
-from portrayal.annotate.people.stories.extract import extract_people
 from portrayal.raters.people import ScoreRate, compare, rates
 from portrayal.raters.sheets import drawn, evenly
 from portrayal.stats import sums_by
@@ -64,9 +64,9 @@ def write_blind(path: Path, folder: Path, judged: set[str]) -> None:
     texts = []
     for row in readable(path):
         roles = Roles(row["subject_role"], row["object_role"])
-        people = extract_people(row["text"], roles)
-        if fold_of(row["prompt"]) == 0:
-            (people,) = read_stories([(row["text"], roles, row["prompt"])])
+        # The network knows the prompts of the other folds
+        below = UNSURE if fold_of(row["prompt"]) == 0 else 0.0
+        people = read_people(row["text"], roles, row["prompt"], below=below)
         slots = compare([row], [people])
         differs = not (slots.same_name & slots.same_gender).all()
         texts.append({"text_id": row["id"], "differs": differs, **row})

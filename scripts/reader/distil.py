@@ -317,7 +317,10 @@ def main() -> None:
     for each in (small.embeddings, small.blocks[0]):
         each.requires_grad_(False)
     if asked.start:
-        load_model(student, asked.start / MODEL)
+        has_model = (asked.start / MODEL).is_file()
+        (load_model if has_model else load_shipped)(
+            student, asked.start / MODEL if has_model else asked.start
+        )
 
     def epochs() -> Iterator[list[Lesson]]:
         for kind in asked.epochs:

@@ -98,11 +98,19 @@ def _candidate(label: object, people: Sequence[NameCluster]) -> int:
         return NOBODY
     for alternative in str(label).split("|"):
         words = {word.casefold() for word in _NAME.findall(alternative)}
-        for key in ("first", "surname"):
+        for name_of in (_first_of, _surname_of):
             for index, person in enumerate(people):
-                if (getattr(person, key) or "").casefold() in words:
+                if name_of(person) in words:
                     return index
     return NOBODY if str(label).casefold() in ("none", "unspecified") else UNKNOWN
+
+
+def _first_of(person: NameCluster) -> str:
+    return (person.first or "").casefold()
+
+
+def _surname_of(person: NameCluster) -> str:
+    return person.words[-1] if person.words else ""
 
 
 MARK = re.compile(r"\{(A|B|C|a|b|c|ab):([^{}]+)\}")

@@ -29,7 +29,7 @@ from portrayal.annotate.people.reader.network import (
     hide,
     load_network,
 )
-from portrayal.annotate.people.reader.rows import UNSURE, opinion_of
+from portrayal.annotate.people.reader.reading import UNSURE, opinion_of
 from portrayal.annotate.people.shared.links import SCALE, SINGLY, weights_of_codes
 from portrayal.annotate.people.shared.model import UNSPECIFIED, Character
 from portrayal.annotate.people.stories import extract

@@ -4,7 +4,7 @@ A passage has one pronoun and two names, A and B. A resolver says of each name w
 means it; F1 counts both names of all passages, by the gender of the pronoun, and bias is the
 feminine F1 over the masculine one.
 
-    python scripts/reader/pronouns.py gap-validation.tsv --labeler reader
+    python scripts/reader/pronouns.py gap-validation.tsv
 """
 
 import argparse
@@ -18,7 +18,7 @@ from known import known_names
 
 from portrayal.annotate.people.any_text.everyone import find_everyone
 from portrayal.annotate.people.any_text.pronouns import Refer
-from portrayal.annotate.people.reader.referents import referring_of
+from portrayal.annotate.people.reader.referents import by_network
 from portrayal.annotate.people.shared.words import PRONOUNS
 from portrayal.collect.fields import find_columns
 from portrayal.collect.sources import open_source
@@ -263,12 +263,12 @@ def main() -> None:
     """Print the scores of a file of passages, as JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("passages")
-    parser.add_argument("--labeler", choices=("embedded", "reader"))
+    parser.add_argument("--rules", action="store_true", help="by the rules alone")
     parser.add_argument("--names-found", action="store_true", help="count names found as people's")
     asked = parser.parse_args()
-    labeler, refer = referring_of(asked.labeler)
+    refer = None if asked.rules else by_network
     score = score_pronouns(read_passages(asked.passages), refer, names_given=not asked.names_found)
-    print(json.dumps({"labeler": labeler, **score.as_json()}, indent=1))
+    print(json.dumps({"rules": asked.rules, **score.as_json()}, indent=1))
 
 
 if __name__ == "__main__":

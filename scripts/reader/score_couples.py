@@ -1,15 +1,15 @@
-"""Score the rules, or a reader, on the genders of couples in the marked stories.
+"""Score the reader on the genders of couples in the marked stories.
 
-    python scripts/reader/score_couples.py scripts/reader/stories/love.txt
-        [--reader shipped|FOLDER] [--left-out K]
+    python scripts/reader/score_couples.py scripts/reader/stories/love.txt [--reader FOLDER]
+        [--below P] [--left-out K]
 
 Of every story with two roles, both of whose genders are marked: the pair of genders against the
 pair that is read. Precision: of the stories that are read as this pair, how many are it;
 recall: of the stories of this pair, how many are read so. A pair with a gender that is not told, or
 unsure, is of no kind. Below, the same for each character. Intervals are 95 %, by bootstrap over
 prompts.
-`--least P` takes a gender for unsure where less than P is sure of it. A reader is to be scored with
-`--left-out K`, as in `score_marked.py`.
+`--least P` takes a gender for unsure where less than P is sure of it. The other options are those
+of `score_marked.py`.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 from examples import fold_of, marked
-from score_marked import people_of
+from score_marked import add_reader, people_of
 
 from portrayal.annotate.language import why_unread
 from portrayal.annotate.people.shared.words import word_set
@@ -46,7 +46,7 @@ def read(asked: argparse.Namespace) -> Iterator[tuple[Case, list[Case]]]:
         here = here and not why_unread(example.text)
         if here and len(example.genders) == 2 and (romantic or not asked.partners):
             examples.append(example)
-    for example, people in zip(examples, people_of(examples, asked.reader), strict=True):
+    for example, people in zip(examples, people_of(examples, asked), strict=True):
         known = [person for person in people if person is not None]
         said = [p.gender if (p.gender_confidence or 0) >= asked.least else "" for p in known]
         gold = [gender or "" for gender in example.genders]
@@ -82,8 +82,7 @@ def main() -> None:
     parser.add_argument("stories", type=Path, nargs="+")
     parser.add_argument("--least", type=float, default=0.0, metavar="P")
     parser.add_argument("--partners", action="store_true", help="stories of partners alone")
-    parser.add_argument("--reader")
-    parser.add_argument("--left-out", type=int, metavar="K")
+    add_reader(parser)
     both = list(read(parser.parse_args()))
     couples = [couple for couple, _ in both]
     people = [person for _, two in both for person in two]

@@ -1,12 +1,13 @@
-"""Score the rules, or a reader, on the stories with marked people, for which no rule was written.
+"""Score the reader on the stories with marked people, for which no rule was written.
 
-    python scripts/reader/score_marked.py scripts/reader/stories/*.txt [--reader shipped|FOLDER]
-        [--left-out K]
+    python scripts/reader/score_marked.py scripts/reader/stories/*.txt [--reader FOLDER]
+        [--below P] [--left-out K]
 
 Prints, for each file and all, precision and recall of the people of prompted stories, and the share
 of named people that the engine for any text finds, with bootstrap intervals over prompts; stories
-that an audit refuses to read do not count. A reader is to be scored with `--left-out K` on the
-prompts that `train.py --fold K` left out: the one that ships on fold 0.
+that an audit refuses to read do not count. The network reads stories of which the rules are less
+than P sure: with 0 the rules alone read, with 1.1 both read every story. A network is to be scored
+with `--left-out K` on the prompts that `train.py --fold K` left out: the one that ships on fold 0.
 """
 
 import argparse
@@ -19,10 +20,9 @@ from examples import MARK, Example, blocks, first_name, fold_of, marked
 
 from portrayal.annotate.language import why_unread
 from portrayal.annotate.people.any_text.everyone import find_everyone
-from portrayal.annotate.people.reader import read_stories
-from portrayal.annotate.people.reader.rows import WEIGHTS
+from portrayal.annotate.people.reader import read_people
+from portrayal.annotate.people.reader.reading import UNSURE, WEIGHTS
 from portrayal.annotate.people.shared.model import UNSPECIFIED, Character
-from portrayal.annotate.people.stories.extract import extract_people
 
 DRAWS, SEED = 2000, 0
 COLUMNS = {
@@ -78,20 +78,26 @@ def row(label: str, stories: list[tuple[str, dict[str, int]]]) -> str:
     return f"| {label} ({len(stories)}) | " + " | ".join(cells) + " |"
 
 
-def people_of(examples: Sequence[Example], reader: str | None) -> list[Sequence[Character | None]]:
-    """The people of each story by the rules, or by a reader."""
-    if reader is None:
-        return [extract_people(each.text, each.roles) for each in examples]
-    stories = [(each.text, each.roles, each.prompt) for each in examples]
-    return read_stories(stories, WEIGHTS if reader == "shipped" else Path(reader))
+def people_of(
+    examples: Sequence[Example], asked: argparse.Namespace
+) -> list[Sequence[Character | None]]:
+    """The people of each story by the reader."""
+    how = {"folder": asked.reader, "below": asked.below}
+    return [read_people(each.text, each.roles, each.prompt, **how) for each in examples]
+
+
+def add_reader(parser: argparse.ArgumentParser) -> None:
+    """Add what says who reads."""
+    parser.add_argument("--reader", type=Path, default=WEIGHTS, metavar="FOLDER")
+    parser.add_argument("--below", type=float, default=UNSURE, metavar="P")
+    parser.add_argument("--left-out", type=int, metavar="K")
 
 
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="+", type=Path)
-    parser.add_argument("--reader")
-    parser.add_argument("--left-out", type=int)
+    add_reader(parser)
     asked = parser.parse_args()
     whole: list[tuple[str, dict[str, int]]] = []
     print(f"| stories | {' | '.join(COLUMNS)} |\n|{'---|' * (len(COLUMNS) + 1)}")
@@ -101,7 +107,7 @@ def main() -> None:
             for example, (_, body) in zip(marked(path), blocks(path), strict=True)
             if asked.left_out in (None, fold_of(example.prompt)) and not why_unread(example.text)
         ]
-        people = people_of([example for example, _ in pairs], asked.reader)
+        people = people_of([example for example, _ in pairs], asked)
         part = [
             (example.prompt, counts_of(example, body, each))
             for (example, body), each in zip(pairs, people, strict=True)

@@ -1,7 +1,7 @@
 """Score a reader where gender or order misleads: singular they, and couples told either way round.
 
     python scripts/reader/score_roles.py scripts/reader/stories/{they,order}.txt
-        [--reader shipped|FOLDER] [--left-out K]
+        [--reader FOLDER] [--below P] [--left-out K]
 
 Prints recall and precision of non-binary characters, recall by role and the quotient of the two,
 and the share of stories whose two roles are exchanged, by who is named first and by the pair of
@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 from examples import MARK, Example, blocks, fold_of, marked
-from score_marked import people_of
+from score_marked import add_reader, people_of
 
 from portrayal.annotate.language import why_unread
 
@@ -94,8 +94,7 @@ def main() -> None:
     """Print the table of each file."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="+", type=Path)
-    parser.add_argument("--reader")
-    parser.add_argument("--left-out", type=int)
+    add_reader(parser)
     asked = parser.parse_args()
     for path in asked.files:
         pairs = [
@@ -103,7 +102,7 @@ def main() -> None:
             for example, (_, body) in zip(marked(path), blocks(path), strict=True)
             if asked.left_out in (None, fold_of(example.prompt)) and not why_unread(example.text)
         ]
-        people = people_of([example for example, _ in pairs], asked.reader)
+        people = people_of([example for example, _ in pairs], asked)
         rows = []
         for (example, body), characters in zip(pairs, people, strict=True):
             two = [character for character in characters if character is not None]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from portrayal.annotate.people.reader.rows import WEIGHTS, read_stories
+from portrayal.annotate.people.reader.reading import UNSURE, WEIGHTS, read_people
 from portrayal.annotate.people.shared.model import Roles
 
 GENDERS = {"F": "Female", "M": "Male", "NB": "Non-binary"}
@@ -25,7 +25,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tool", type=Path)
     parser.add_argument("--reader", type=Path, default=WEIGHTS)
-    parser.add_argument("--below", type=float, default=1.0)
+    parser.add_argument("--below", type=float, default=UNSURE)
     asked = parser.parse_args()
     spec = importlib.util.spec_from_file_location("sealed", asked.tool)
     assert spec is not None
@@ -41,7 +41,8 @@ def main() -> None:
         for each in texts
     ]
     slots = []
-    for each, people in zip(texts, read_stories(stories, asked.reader, asked.below), strict=True):
+    for each, story in zip(texts, stories, strict=True):
+        people = read_people(*story, folder=asked.reader, below=asked.below)
         for role, person in zip(("subject", "object"), people, strict=True):
             if person is None:
                 continue

@@ -412,12 +412,17 @@ def load_shipped(model: Reader, folder: Path) -> None:
         )
         return (bits - zero) * raw[f"{name}_scale"]
 
+    # A student's graph is its encoder alone, of blocks; a teacher's is within the whole reader
+    small = any(name.startswith("blocks.") for name in raw)
+    outer = "encoder." if small else ""
+    block = "encoder.blocks.{}.layer" if small else "encoder.encoder.layer.{}"
     found = {}
     for name, values in raw.items():
-        if name.startswith("encoder.") and name.endswith((".bias", "LayerNorm.weight")):
-            found[name.replace("dense.layer.bias", "dense.bias")] = values
+        if name.endswith((".bias", "LayerNorm.weight")):
+            found[outer + name.replace("dense.layer.bias", "dense.bias")] = values
         elif name.endswith("embeddings.weight_quantized"):
-            found[name.removesuffix("_quantized")] = whole(name.removesuffix("_quantized"))
+            weight = name.removesuffix("_quantized")
+            found[outer + weight] = whole(weight)
     with np.load(files_of(folder)[WORDS], allow_pickle=False) as raw_words:
         words = Embeddings(raw_words["table"], raw_words["scale"], raw_words["zero"])
     found["encoder.embeddings.word_embeddings.weight"] = words.of(range(len(words.table)))
@@ -431,14 +436,16 @@ def load_shipped(model: Reader, folder: Path) -> None:
     )
     for number, name in enumerate(layers):
         layer, part = divmod(number, len(_PARTS))
-        place = f"encoder.encoder.layer.{layer}.{_PARTS[part]}"
-        found[f"{place}.weight"] = whole(name).T * raw.get(f"{place}.divided", 1.0)
+        place = f"{block.format(layer)}.{_PARTS[part]}"
+        divided = raw.get(f"{place.removeprefix(outer)}.divided", 1.0)
+        found[f"{place}.weight"] = whole(name).T * divided
     with np.load(folder / HEADS, allow_pickle=False) as heads:
         found |= {name: heads[name].astype(np.float32) for name in heads.files}
     told = model.load_state_dict(
         {name: torch.tensor(np.ascontiguousarray(v)) for name, v in found.items()}, strict=False
     )
-    odd = [name for name in told.missing_keys if not name.startswith(("ref.", "encoder.pooler"))]
+    fine = ("ref.", "encoder.pooler")
+    odd = [name for name in told.missing_keys if not name.startswith(fine)]
     if odd or told.unexpected_keys:
         raise SystemExit(f"{folder}: not a reader of this form: {odd + told.unexpected_keys}")
 

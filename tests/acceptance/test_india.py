@@ -186,7 +186,7 @@ def test_the_study_is_one_file_and_agrees_with_the_cells(example, rows, tmp_path
             assert e.interval.high == pytest.approx(row["high"])
             compared += 1
     assert compared == 2 * 3 * (4 + 6)
-    assert run.annotations("everyone.v7").note()["settings"]["locale"] == "en-IN"
+    assert run.annotations("everyone.v8").note()["settings"]["locale"] == "en-IN"
     women = [
         e for e in run.records if e.measure == "people_ratio.v1" and e.group == {"gender": "F"}
     ]

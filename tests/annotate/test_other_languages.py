@@ -12,7 +12,6 @@ from portrayal.annotate.agency.rows import agency_settings
 from portrayal.annotate.annotator import unread_words
 from portrayal.annotate.group_words import group_word_settings
 from portrayal.annotate.groups import group_settings
-from portrayal.annotate.people.reader.rows import reader_settings
 from portrayal.annotate.scores import score_settings
 from portrayal.annotate.sentiment import sentiment_settings
 from portrayal.collect import import_texts
@@ -40,11 +39,10 @@ SCORES = {"sentiment": "vader", "classifier": "linear", "locale": "en-US"}
 SETTINGS: dict[str, dict[str, Any]] = {
     "agency.v1": agency_settings("linear"),
     "agency-unmasked.v1": agency_settings("lexicon"),
-    "everyone.v7": {"unnamed": True},
-    "group_words.v1": group_word_settings(),
+    "everyone.v8": {"unnamed": True},
+    "group_words.v2": group_word_settings(),
     "groups.v2": group_settings(["religion"]),
-    "people-reader.v7": reader_settings(),
-    "people.v7": {},
+    "people.v8": {},
     "sentiment.v1": sentiment_settings("vader"),
     "text_scores.v2": score_settings(
         ("length", "sentiment", "readability"), lexicons=("themes",), **SCORES
@@ -53,7 +51,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 """Settings of every annotator that reads English alone, but of the one that takes 400 MB."""
 COLUMN = {"agency": "agentic", "agency-unmasked": "agentic", "everyone": "people"}
 COLUMN |= {"group_words": "counts", "sentiment": "polarity"}
-COLUMN |= dict.fromkeys(("people-reader", "people"), "subject_gender")
+COLUMN |= {"people": "subject_gender"}
 
 
 def rows_of(tmp_path: Any, name: str, settings: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
@@ -127,7 +125,7 @@ def test_what_is_of_ones_own_reads_any_language(tmp_path: Any) -> None:
     words.write_text(WORDS, encoding="utf-8")
     settings = {
         "agency-unmasked.v1": {"classifier": "llm:server:m"},
-        "group_words.v1": group_word_settings([str(words)]),
+        "group_words.v2": group_word_settings([str(words)]),
         "sentiment.v1": {"engine": "sentido"},
         "toxicity.v1": {"model": "multilingual"},
     }

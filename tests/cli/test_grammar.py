@@ -75,7 +75,7 @@ def _options(command: App) -> dict[str, Any]:
     return {
         name: each
         for each in _arguments(command)
-        if not each.field_info.is_positional
+        if not each.field_info.is_positional and each.show
         for name in each.names
         if name not in each.negatives
     }
@@ -103,7 +103,7 @@ def test_no_concept_has_two_names() -> None:
 
 def _kind(hint: Any) -> str:
     """Flag, number or text; whether it is repeated, or may be left out, does not matter."""
-    kinds = {each for each in (get_args(hint) or (hint,)) if each is not type(None)}
+    kinds = {each for each in (get_args(hint) or (hint,)) if each not in (type(None), ...)}
     return "flag" if kinds == {bool} else "number" if kinds <= {int, float} else "text"
 
 

@@ -24,7 +24,7 @@ FITTED = re.compile(r"trained on|in.sample|looked at|fitted to those|validation"
 PROSE = re.compile(
     r"(\d\d\.\d+ ?%|accuracy of \d\d)[^.]{0,80}validation|validation[^.]{0,80}\d\d\.\d+ ?%"
 )
-READERS = ("people.v7", "people-reader.v7", "everyone.v7")
+READERS = ("people.v8", "everyone.v8")
 
 
 def sections(page):

@@ -21,7 +21,7 @@ def test_the_sample_from_audit_to_report(
     done = portrayal("audit", "laissez-faire", "--sample", *PAGED, "--workers", 2).ok()
     run = tmp_path / "runs" / "laissez-faire"
     assert done.out.splitlines()[0] == "texts: 300 of 1 model, 6 refused, 3 empty"
-    assert "people.v7" in done.out
+    assert "people.v8" in done.out
     assert {p.name for p in run.iterdir()} >= {
         "audit.toml",
         "prompts.parquet",

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from e2e.conftest import PAGED, QUICK, Portrayal
+from portrayal.annotate.people.reader import read_people
 from portrayal.annotate.people.shared.model import Roles
-from portrayal.annotate.people.stories.extract import extract_people
 from portrayal.run import Run, read_rows
 
 
@@ -22,7 +22,7 @@ def filled(sheet: Path, out: Path, run: Path, rater: str) -> Path:
     for row in rows:
         story = stories[row["text_id"]]
         roles = Roles(story["subject_role"], story.get("object_role") or None)
-        people = dict(zip(("subject", "object"), extract_people(story["text"], roles), strict=True))
+        people = dict(zip(("subject", "object"), read_people(story["text"], roles), strict=True))
         slot, _, part = row["field"].partition("_")
         row["label"] = getattr(people[slot], part) or ""
         if row["field"] == "subject_gender" and names.index(row["text_id"]) % 10 == 0:

@@ -98,10 +98,10 @@ def test_ctrl_c(inside: Portrayal, tmp_path: Path, workers: int, undisturbed: by
     assert done
     assert not half
     assert not (out / "estimates.parquet").exists()
-    kept = {name: (out / "annotations/people.v7" / name).stat().st_mtime_ns for name in done}
+    kept = {name: (out / "annotations/people.v8" / name).stat().st_mtime_ns for name in done}
     inside("audit", "laissez-faire", "--sample", *QUICK, "--out", "r", "--workers", 1).ok()
     assert (out / "estimates.parquet").read_bytes() == undisturbed
-    after = {name: (out / "annotations/people.v7" / name).stat().st_mtime_ns for name in done}
+    after = {name: (out / "annotations/people.v8" / name).stat().st_mtime_ns for name in done}
     assert after == kept  # what was done was not done again
 
 

@@ -249,7 +249,7 @@ def test_a_key_that_a_message_echoes_is_not_shown(
         (("--labeler", "llm", "--labeler-model", "gpt-5"), "SERVICE:MODEL"),
         (("--labeler-model", "server:m"), "asks no model"),
         (("--set", "llm_settings.budget=1 USD"), "says nothing without --labeler-model"),
-        (("--labeler", "routed", "--labeler-model", "server:m"), "asks no model"),
+        (("--labeler", "embedded", "--labeler-model", "server:m"), "asks no model"),
         (("--labeler", "llm", "--labeler-model", "openai:gpt-4o-mini"), "OPENAI_API_KEY"),
     ],
 )

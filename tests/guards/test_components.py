@@ -20,8 +20,8 @@ import pytest
 import portrayal
 from guards.tree import ROOT
 from portrayal import registry
+from portrayal.annotate.people.reader import read_people
 from portrayal.annotate.people.shared.model import Roles
-from portrayal.annotate.people.stories.extract import extract_people
 from portrayal.raters.labels import SLOTS, Label, Labels, write_labels
 from portrayal.records import Estimate
 from portrayal.run import Run, read_rows
@@ -271,7 +271,7 @@ def _labelled(run: Run) -> Path:
         if row["outcome"] != "ok":
             continue
         roles = Roles(row["subject_role"], row.get("object_role") or None)
-        for slot, one in zip(SLOTS, extract_people(row["text"], roles), strict=True):
+        for slot, one in zip(SLOTS, read_people(row["text"], roles), strict=True):
             if one is not None:
                 said = {"gender": one.gender, "name": one.name or ""}
                 labels += [
@@ -305,7 +305,7 @@ def test_every_measure_runs_on_the_sample(runs: dict[str, Run], measure: str) ->
 
 def _carries_its_evidence(row: Estimate, case: Case) -> None:
     assert row.study == (case.study if case.study != FACTOR else "laissez-faire")
-    assert row.instruments.get("annotator", "people.v7") in ("people.v7", "everyone.v7")
+    assert row.instruments.get("annotator", "people.v8") in ("people.v8", "everyone.v8")
     assert row.undefined is None or row.undefined.strip()
     for bounds in (row.interval, row.paper_interval):
         assert bounds is None or (bounds.low <= bounds.high and 0 < bounds.level < 1)

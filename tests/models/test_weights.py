@@ -14,7 +14,7 @@ from portrayal.annotate.agency.linear import read_linear
 from portrayal.annotate.agency.loading import CARD, ENCODER, shipped_logit
 from portrayal.annotate.agency.loading import WEIGHTS as AGENCY_WEIGHTS
 from portrayal.annotate.people.reader import network
-from portrayal.annotate.people.reader.rows import WEIGHTS
+from portrayal.annotate.people.reader.reading import WEIGHTS
 from portrayal.errors import DataError
 from portrayal.models.loading import load_onnx, read_arrays
 from support import needs

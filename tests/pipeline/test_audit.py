@@ -123,7 +123,7 @@ def test_processes_of_ones_own_change_no_number(tmp_path):
         progress=lambda done, total: progress.append((done, total)),
     )
     assert as_text(one) == as_text(two)
-    assert one.settings()["annotators"] == ["people.v7"]
+    assert one.settings()["annotators"] == ["people.v8"]
     n_parts = len(two.texts.parts())
     assert n_parts > 2
     assert progress == [(n + 1, n_parts) for n in range(n_parts)]
@@ -245,7 +245,7 @@ def test_texts_that_answer_other_prompts_replace_without_a_trace(tmp_path):
         run = portrayal.audit(
             study="laissez-faire", texts=rows(kind), out=tmp_path, replace=True, **QUICK
         )
-        assert run.annotations("people.v7").note()["n_errors"] == 0
+        assert run.annotations("people.v8").note()["n_errors"] == 0
         failed = [e for e in run.records if e.group == {"outcome": "failed"}]
         assert {e.value for e in failed} == {0.0}
 

@@ -3,7 +3,6 @@ import json
 import pytest
 
 from portrayal.annotate.people.shared.model import Character
-from portrayal.annotate.people.stories.extract import extract_people
 from portrayal.errors import DataError
 from portrayal.raters.people import STATISTICS, compare, label, read_gold, score_people
 
@@ -64,7 +63,7 @@ def by_definition(rows):
 
 def test_scores_follow_their_definition():
     slots = by_definition(ROWS)
-    score = score_people(ROWS, lambda text, roles: ANSWERS[text])
+    score = score_people(ROWS, people=[ANSWERS[row["text"] or ""] for row in ROWS])
     right_names = sum(name is not None and name == gold for name, gold, *_ in slots)
     right = sum(gender is not None and gender == gold for _, _, gender, gold, _ in slots)
     same = [gender == gold and not unsure for _, _, gender, gold, unsure in slots]
@@ -80,7 +79,7 @@ def test_scores_follow_their_definition():
 
 
 def test_strata_may_be_missing_and_json_has_one_shape():
-    score = score_people(ROWS, lambda text, roles: ANSWERS[text])
+    score = score_people(ROWS, people=[ANSWERS[row["text"] or ""] for row in ROWS])
     shape = score.as_json()
     assert set(shape["by"]) == {"domain", "model", "role", "gender", "race"}
     assert shape["left_out"] == ["condition"] == list(score.absent)
@@ -115,10 +114,10 @@ def test_intervals_resample_prompts():
     """Stories of one prompt err together: its interval is wider than that of as many prompts."""
     rows = [row(f"{i}", ("Ann", "Female"), prompt_id=f"p{i // 20}") for i in range(200)]
     answers = {f"{i}": (character("Ann", "F" if (i // 20) % 3 else "M"), None) for i in range(200)}
-    clustered = score_people(rows, lambda text, roles: answers[text])
+    clustered = score_people(rows, people=[answers[row["text"]] for row in rows])
     alone = score_people(
         [{**r, "prompt_id": f"q{i}"} for i, r in enumerate(rows)],
-        lambda text, roles: answers[text],
+        people=[answers[r["text"]] for r in rows],
     )
     widths = [
         s.rates["gender_accuracy"].high - s.rates["gender_accuracy"].low for s in (clustered, alone)
@@ -130,7 +129,7 @@ def test_intervals_resample_prompts():
 
 def test_what_is_always_right_has_a_width():
     rows = [row(f"{i}", ("Ann", "Female"), prompt_id=f"p{i}") for i in range(10)]
-    found = score_people(rows, lambda text, roles: (character("Ann", "F"), None))
+    found = score_people(rows, people=[(character("Ann", "F"), None)] * len(rows))
     rate = found.rates["joint_accuracy"]
     assert rate.value == 1.0
     assert rate.low < 0.85
@@ -169,10 +168,10 @@ def test_labels_as_a_notebook_writes_them_read_like_cleaned_ones():
     alone = {**raw, "Object": "", "Object Name": "", "Object References": ""}
     nobody = {**raw, "Subject Name": "['Unspecified']", "Subject References": "['Unspecified']"}
     found = list(read_gold([raw, alone, nobody]))
-    labelled = compare(found, label(found, extract_people))
+    labelled = compare(found, label(found))
     assert labelled.gold_name == ["maria", "tom", "maria", None, "tom"]
     assert labelled.gold_gender.tolist() == ["F", "M", "F", "Unspecified", "M"]
-    expected = compare([clean], label([clean], extract_people))
+    expected = compare([clean], label([clean]))
     assert (labelled.name[:2], labelled.gender[:2].tolist()) == (
         expected.name,
         expected.gender.tolist(),

@@ -177,7 +177,7 @@ def test_texts_of_another_language_are_refused_one_by_one(tmp_path: Path) -> Non
         permutations=20,
         report=False,
     )
-    note = run.annotations("everyone.v7").note()
+    note = run.annotations("everyone.v8").note()
     assert note["n_errors"] == 2
     state = note["settings"]["state"]
     (tmp_path / "he-IL" / "locale.toml").write_text(HEBREW + 'M = "מר"\n', encoding="utf-8")

@@ -75,12 +75,12 @@ def make_run(tmp_path: Path) -> Callable[..., Run]:
             n = N_STORIES if outcomes is None else outcomes["ok"]
             stories = [{"text": f"Day {i}: the rain was over, and it was warm."} for i in range(n)]
         _texts(run.texts, stories, models, outcomes or {"ok": len(stories)})
-        _people(run.annotations("people.v7"), stories)
+        _people(run.annotations("people.v8"), stories)
         run.write_settings(
             {
                 "study": study,
                 "portrayal": "0.1.0",
-                "annotators": ["people.v7"],
+                "annotators": ["people.v8"],
                 "source": "stories.jsonl",
                 "models": list(models),
                 "measures": list(dict.fromkeys(e.measure for e in estimates)),

@@ -93,7 +93,7 @@ def test_every_file_is_of_a_step(made: Path) -> None:
     assert listed == {*files_of(run)} - {"manifest.json"}
     assert not run.manifest.problems(strict=True)
     measured = run.manifest.steps()[MEASURED]["read"]
-    assert measured == run.manifest.made(TEXTS, "annotations/people.v7")
+    assert measured == run.manifest.made(TEXTS, "annotations/people.v8")
 
 
 @pytest.mark.fault(
@@ -174,7 +174,7 @@ def other(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 SWAPPED = (
     ("texts/part-00000.parquet",),
-    ("annotations/people.v7/part-00001.parquet",),
+    ("annotations/people.v8/part-00001.parquet",),
     ("estimates.parquet", "influences.parquet"),
     ("estimates.parquet", "influences.parquet", "audit.toml", "estimates/stage.json"),
     ("prompts.parquet", "texts/stage.json", *(f"texts/part-0000{i}.parquet" for i in range(3))),
@@ -236,14 +236,14 @@ def remade(run: Run, before: dict[str, int]) -> set[str]:
 
 MENDED = {
     "estimates.parquet": {"estimates.parquet", "influences.parquet", "estimates/stage.json"},
-    "annotations/people.v7/part-00001.parquet": {
-        "annotations/people.v7/part-00001.parquet",
-        "annotations/people.v7/stage.json",
+    "annotations/people.v8/part-00001.parquet": {
+        "annotations/people.v8/part-00001.parquet",
+        "annotations/people.v8/stage.json",
     },
     "texts/part-00001.parquet": {
         *(f"texts/part-0000{i}.parquet" for i in range(3)),
         *("texts/stage.json", "prompts.parquet"),
-        *("annotations/people.v7/part-00001.parquet", "annotations/people.v7/stage.json"),
+        *("annotations/people.v8/part-00001.parquet", "annotations/people.v8/stage.json"),
     },
     "audit.toml": set(),
 }

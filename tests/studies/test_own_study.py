@@ -223,7 +223,7 @@ def test_names_of_ones_own_are_groups_of_ones_own(tmp_path: Path) -> None:
         ("prompts = ['a']\n[options]\nlevle = 0.9", "line 3: options.levle: unknown key"),
         ("prompts = ['a']\n[options]\nseed = 0.5", "expected a whole number; got 0.5"),
         ("prompts = ['a']\n[options]\nlevel = 'x'", "line 3: options.level: expected a number"),
-        ("prompts = ['a']\n[people]\nread = 'mind'", "expected one of rules, reader, llm"),
+        ("prompts = ['a']\n[people]\nread = 'mind'", "expected one of embedded, llm"),
         ("prompts = ['a']\n[people]\nnames = 'no.csv'",
          "line 3: people.names: 'no.csv' is no file"),
         ("[[prompt]]\nid = 'x'", r"line 1: prompt.text: expected text; the prompt has no text"),

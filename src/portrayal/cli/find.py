@@ -145,7 +145,6 @@ def people(
     out: Path | None = None,
     unnamed: opt.Flag = False,
     locale: Annotated[str | None, Parameter(metavar="NAME|DIR")] = None,
-    labeler: str | None = None,
     column: opt.Columns = None,
     format: opt.Format = "table",
 ) -> None:
@@ -163,12 +162,8 @@ def people(
         Also people without a name: a woman, his wife.
     locale
         Folder of data of a country: its titles, places, peoples, feasts.
-    labeler
-        Who says whom pronouns mean: embedded (rules) or reader (a small network). Default: the
-        reader where portrayal[reader] is installed.
     """
     import portrayal.annotate.people.any_text.everyone as any_text
-    from portrayal.annotate.people.reader.referents import referring_of
     from portrayal.annotate.sentences import sentences
     from portrayal.collect.corpus import read_plain
     from portrayal.collect.tables import write_table
@@ -177,7 +172,6 @@ def people(
     lists = None if locale is None else load_locale(locale)
     counts = dict.fromkeys(("n_texts", "n_blank", "n_not_read", "n_nobody"), 0)
     reasons = Counter[str]()
-    _, refer = referring_of(labeler)
     rows: list[dict[str, Any]] = []
     with show.working("reading people", quiet=format == "json"):
         for text_id, text in read_plain(texts, column or ()):
@@ -188,9 +182,7 @@ def people(
                 counts["n_not_read" if text.strip() else "n_blank"] += 1
                 reasons[reason] += 1
                 continue
-            everyone = any_text.find_everyone(
-                text, unnamed=unnamed, writer=True, locale=lists, refer=refer
-            )
+            everyone = any_text.find_everyone(text, unnamed=unnamed, writer=True, locale=lists)
             counts["n_nobody"] += not everyone
             main, about = any_text.main_person(everyone), {"n_sentences": len(sentences(text))}
             rows += [

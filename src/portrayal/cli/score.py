@@ -59,23 +59,19 @@ def people(
     Parameters
     ----------
     labeler
-        Who labels the people: embedded (rules), reader (rules and a small network), routed (the
-        network where the rules are unsure), or llm (a language model).
+        Who labels the people: embedded (rules and a small network) or llm (a language model).
     out
         Folder that keeps the answers of a labeler model.
     name_table
         Table of the races of names.
     """
     from portrayal.annotate.people.labeler.stage import labelling_of
-    from portrayal.annotate.people.reader.rows import UNSURE
-    from portrayal.annotate.people.stories.extract import extract_people
     from portrayal.annotate.people.stories.rows import PEOPLE
     from portrayal.measure.stories.conclusions import conclusions
     from portrayal.raters.people import (
         compare,
         label,
         label_by_model,
-        label_by_reader,
         read_gold,
         score_people,
     )
@@ -102,11 +98,8 @@ def people(
             read, labels = label_by_model(stories, labelling, out)
             failed = len(labels.labels) - labels.n_llm
             facts |= {"n_by_the_model": labels.n_llm, "n_the_model_failed_on": failed}
-        elif labeler != "embedded":  # the reader, everywhere or where the rules are unsure
-            below = UNSURE if labeler == "routed" else 1.0
-            read = label_by_reader(stories, below=below)
     with show.working("scoring", quiet=json):
-        read = label(stories, extract_people) if read is None else read
+        read = label(stories) if read is None else read
         score = score_people(stories, people=read, level=level, name_table=name_table)
         cells = conclusions(compare(stories, read), labeler, level, name_table)
     lead = ", ".join(f"{name.replace('_', ' ')}: {value}" for name, value in facts.items())

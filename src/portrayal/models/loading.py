@@ -8,7 +8,6 @@ import zipfile
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, wraps
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
@@ -197,16 +196,8 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def has_onnx() -> bool:
-    """Return whether the packages that `load_onnx` needs are installed, without importing them."""
-    # To import both takes time, which whoever only asks should not pay
-    return all(map(find_spec, ("onnxruntime", "tokenizers")))
-
-
 def load_onnx(model: Path, tokenizer: Path, *, threads: int = 0) -> tuple[Any, Any]:
     """Return the session of an exported model, on the CPU, and its tokenizer.
-
-    Needs onnxruntime and tokenizers, and neither PyTorch nor transformers.
 
     Parameters
     ----------
@@ -217,14 +208,13 @@ def load_onnx(model: Path, tokenizer: Path, *, threads: int = 0) -> tuple[Any, A
 
     Raises
     ------
-    MissingExtraError
-        When onnxruntime or tokenizers are not installed.
     DataError
         When a file is missing or not what was expected.
     """
-    with from_extra("onnx", "an ONNX classifier needs onnxruntime with tokenizers"):
-        import onnxruntime
-        from tokenizers import Tokenizer
+    # Both take time to import, and most commands need neither
+    import onnxruntime
+    from tokenizers import Tokenizer
+
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     # Errors alone: warnings of its optimiser say nothing to users

@@ -393,7 +393,7 @@ def _compared(db: Any, spec: Mapping[str, Any], writer: str = "") -> Iterator[Pu
 
 def _people_read(reading: Mapping[str, Any], path: Path | None) -> Iterator[PublishedFigure]:
     """How the readers of people agree with the labels in the files, on stories from all of them."""
-    from portrayal.raters.people import label_by_reader, read_gold, score_people
+    from portrayal.raters.people import read_gold, score_people
 
     printed = [
         PublishedFigure(
@@ -411,11 +411,10 @@ def _people_read(reading: Mapping[str, Any], path: Path | None) -> Iterator[Publ
         return
     gold = list(read_gold(path, [f"gold_{name}={name}" for name in reading["columns"]]))
     stories = gold[:: 1 + len(gold) // reading["most"]]
-    for reader, people in (("rules", None), ("network", label_by_reader(stories))):
-        score = score_people(stories, people=people)
-        for figure, name in zip(printed, reading["printed"], strict=True):
-            rate = score.rates[name]
-            yield replace(_beside(figure, rate.value, rate), who=f"{figure.who}, {reader}")
+    score = score_people(stories)
+    for figure, name in zip(printed, reading["printed"], strict=True):
+        rate = score.rates[name]
+        yield _beside(figure, rate.value, rate)
 
 
 def _sentences_read(reading: Mapping[str, Any], path: Path | None) -> Iterator[PublishedFigure]:

@@ -11,7 +11,7 @@ have it.
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from portrayal.annotate.people.labeler.stage import Labelling, LabelResult
-from portrayal.annotate.people.reader import read_stories
+from portrayal.annotate.people.reader import read_people
 from portrayal.annotate.people.shared.model import (
     UNSPECIFIED,
     UNSURE,
@@ -29,7 +29,6 @@ from portrayal.annotate.people.shared.model import (
     clean_name,
     labelled_person,
 )
-from portrayal.annotate.people.stories.extract import extract_people
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError, OptionError
 from portrayal.raters.labels import SLOTS, HandTable, read_hand_labels
@@ -46,7 +45,6 @@ from portrayal.validate import check_level
 _GOLD = tuple(f"gold_{slot}_{part}" for slot in SLOTS for part in ("name", "gender"))
 Labelled = tuple[Character, Character | None]
 """The subject of a story, and its object where the story has one."""
-Extractor = Callable[[str, Roles], Labelled]
 
 CLUSTERS = ("prompt_id", "prompt", "query")
 """Columns that name a story's prompt, the first that is there counts."""
@@ -167,14 +165,9 @@ class SlotArrays:
         return np.asarray(self.gender == self.gold_gender)
 
 
-def label(stories: Iterable[Mapping[str, Any]], extractor: Extractor) -> list[Labelled]:
-    """Label every story by `extractor`."""
-    return [extractor(text, roles) for text, roles, _ in map(_request, stories)]
-
-
-def label_by_reader(stories: Iterable[Mapping[str, Any]], *, below: float = 1.0) -> list[Labelled]:
-    """Label every story by rules and network together; see `read_stories`."""
-    return read_stories([*map(_request, stories)], below=below)
+def label(stories: Iterable[Mapping[str, Any]]) -> list[Labelled]:
+    """Label every story by the reader that ships; see `read_people`."""
+    return [read_people(*_request(story)) for story in stories]
 
 
 def _request(row: Mapping[str, Any]) -> tuple[str, Roles, str | None]:
@@ -253,8 +246,8 @@ def label_by_model(
     folder
         Where answers are kept; the same call continues there and asks nothing twice.
     """
-    # What the rules read in an empty text: nothing
-    labels = label([{**row, "text": ""} for row in stories], extract_people)
+    # What the reader finds in an empty text: nothing
+    labels = label([{**row, "text": ""} for row in stories])
     rows = [i for i, row in enumerate(stories) if (text_or_none(row.get("text")) or "").strip()]
     result = labelling.label([stories[i] for i in rows], folder)
     for i, label_by_answers in zip(rows, result.labels, strict=True):
@@ -364,13 +357,12 @@ class PeopleScore:
 
 def score_people(
     rows: Iterable[Mapping[str, Any]],
-    extractor: Extractor = extract_people,
     *,
     people: Sequence[Labelled] | None = None,
     level: float = 0.95,
     name_table: str = "census-2020",
 ) -> PeopleScore:
-    """Score `extractor` against labelled stories.
+    """Score the reader that ships, or other labels, against labelled stories.
 
     Parameters
     ----------
@@ -380,10 +372,8 @@ def score_people(
         `read_gold` yields them; `prompt_id` (or `prompt`), `domain`, `model`
         and `condition` may be missing. A missing `gold_object_gender` means that there is no
         object.
-    extractor
-        Any callable with the signature of `extract_people`.
     people
-        Labels that were made already, one for each row, in place of an extractor's.
+        Labels that were made already, one for each row; by default those of `label`.
     level
         Confidence level, a fraction.
     name_table
@@ -396,7 +386,7 @@ def score_people(
     """
     check_level(level)
     stories = list(rows)
-    slots = compare(stories, label(stories, extractor) if people is None else people)
+    slots = compare(stories, label(stories) if people is None else people)
     # By the labelled name, so that a wrong prediction changes no race; NaN where no table has it
     shares = np.full((len(slots), len(RACES)), np.nan)
     if named := [i for i, name in enumerate(slots.gold_name) if name is not None]:

@@ -155,8 +155,7 @@ def _conclusions(view: View) -> list[str]:
     # A model that labels has errors of its own, which these figures do not tell.
     if not annotator or view.settings.get("labeler"):
         return []
-    settings = view.run.annotations(annotator).note().get("settings")
-    total = summary_of(measured(annotator, settings))
+    total = summary_of(measured(annotator))
     if total.moved is None:
         return []
     return [

@@ -56,8 +56,8 @@ _SETTLED = 2_000_000_000
 def step_of(name: str) -> str | None:
     """Return the step that makes a file, by its path in the run; None for what no step makes.
 
-    >>> step_of("texts/part-00000.parquet"), step_of("annotations/people.v7/stage.json")
-    ('texts', 'annotations/people.v7')
+    >>> step_of("texts/part-00000.parquet"), step_of("annotations/people.v8/stage.json")
+    ('texts', 'annotations/people.v8')
     """
     first, _, inner = name.partition("/")
     if first in (ANNOTATED, REFERENCE_ANNOTATED) and inner:

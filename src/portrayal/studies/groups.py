@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 
 from portrayal.annotate import Annotation
 from portrayal.annotate.groups import group_settings
-from portrayal.annotate.people.reader.referents import BY_READER, EMBEDDED
 from portrayal.measure.groups.texts import (
     GroupTexts,
     attributes_of,
@@ -22,7 +21,7 @@ from portrayal.reference.factors import (
 from portrayal.run.directory import Run, read_prompts
 from portrayal.studies.study import Options, Study
 
-GROUPS, EVERYONE = "groups.v2", "everyone.v7"
+GROUPS, EVERYONE = "groups.v2", "everyone.v8"
 MEASURES = (
     "group_share.v1",
     "group_ratio.v1",
@@ -73,11 +72,8 @@ def group_annotations(
     people = people_among(annotation.name for annotation in annotations)
     everyone: tuple[Annotation, ...] = ()
     if reads_people and not people:
-        # The network reads 10 to 20 texts a second with several people, so an audit asks for it.
-        by_network = getattr(options, "labeler", EMBEDDED) in (BY_READER, "routed")
-        read = {"labeler": BY_READER} if by_network else {}
         people = EVERYONE
-        everyone = (Annotation(EVERYONE, {**options.locale_settings(), **read}),)
+        everyone = (Annotation(EVERYONE, options.locale_settings()),)
     # A model may be asked about people by their names
     if any(isinstance(source, ModelSource) for source in sources):
         settings["people"] = people

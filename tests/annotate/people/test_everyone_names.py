@@ -11,7 +11,8 @@ def forms(text, person):
 
 
 def found(text):
-    return [(p.name, p.gender) for p in find_everyone(text)]
+    """Who is found by the rules alone: the network takes more words for names ("Hope faded")."""
+    return [(p.name, p.gender) for p in find_everyone(text, refer=None)]
 
 
 @pytest.mark.parametrize(

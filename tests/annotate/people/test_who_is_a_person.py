@@ -3,12 +3,9 @@
 import pytest
 
 from portrayal.annotate.people.any_text.everyone import find_everyone
-from portrayal.annotate.people.reader.referents import has_onnx, referring_of
+from portrayal.annotate.people.reader.referents import by_network
 
-LABELERS = [
-    "embedded",
-    pytest.param("reader", marks=pytest.mark.skipif(not has_onnx(), reason="no onnxruntime")),
-]
+READERS = pytest.mark.parametrize("refer", [None, by_network], ids=["rules", "network"])
 U = "Unspecified"
 TABLE = [
     ("To Whom It May Concern: I recommend Kelly. She is warm.", {"Kelly": "F"}),
@@ -45,10 +42,9 @@ THINGS = (
 )
 
 
-@pytest.mark.parametrize("labeler", LABELERS)
+@READERS
 @pytest.mark.parametrize(("text", "people"), TABLE)
-def test_the_table(labeler, text, people):
-    _, refer = referring_of(labeler)
+def test_the_table(refer, text, people):
     found = {p.name: p.gender for p in find_everyone(text, writer=None in people, refer=refer)}
     assert set(found) == set(people)
     assert all(found[name] in gender for name, gender in people.items())
@@ -93,7 +89,7 @@ def test_things_with_titles_and_names_are_nobody(text):
     assert find_everyone(text) == []
 
 
-@pytest.mark.parametrize("labeler", LABELERS)
+@READERS
 @pytest.mark.parametrize(
     ("text", "name", "gender"),
     [
@@ -107,8 +103,7 @@ def test_things_with_titles_and_names_are_nobody(text):
         ("Sean promised Ella that he would come.", "Sean", "M"),
     ],
 )
-def test_grammar_says_whom_a_pronoun_means(labeler, text, name, gender):
-    _, refer = referring_of(labeler)
+def test_grammar_says_whom_a_pronoun_means(refer, text, name, gender):
     assert {p.name: p.gender for p in find_everyone(text, refer=refer)}[name] == gender
 
 

@@ -43,6 +43,6 @@ def story_run(path, n=40, *, shard_rows=7):
     run = Run(path)
     path.mkdir(parents=True, exist_ok=True)
     import_texts(run, stories(n), FIELDS, (), shard_rows=shard_rows)
-    annotate_run(run, "people.v7")
-    run.write_settings({"study": "laissez-faire", "annotators": ["people.v7"]})
+    annotate_run(run, "people.v8")
+    run.write_settings({"study": "laissez-faire", "annotators": ["people.v8"]})
     return run

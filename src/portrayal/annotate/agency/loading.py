@@ -182,9 +182,9 @@ def shipped_logit(folder: Path = WEIGHTS) -> Callable[[str], float]:
     It reads the embeddings of words and the tokenizer of the reader of people, and every sentence
     alone: 8-bit activations are scaled by the largest of all that are read at once.
     """
-    from portrayal.annotate.people.reader import network, rows
+    from portrayal.annotate.people.reader import network, reading
 
-    reader = rows.WEIGHTS
+    reader = reading.WEIGHTS
     words = network.Embeddings.load(reader / network.WORDS)
     try:
         card_digest = json.loads((folder / CARD).read_text(encoding="utf-8"))["sha256"]

@@ -6,7 +6,7 @@ text of any kind speaks.
 """
 
 from portrayal.annotate.people.any_text.everyone import find_everyone, main_person
+from portrayal.annotate.people.reader import read_people
 from portrayal.annotate.people.shared.model import Roles
-from portrayal.annotate.people.stories.extract import extract_people
 
-__all__ = ["Roles", "extract_people", "find_everyone", "main_person"]
+__all__ = ["Roles", "find_everyone", "main_person", "read_people"]

@@ -133,7 +133,7 @@ def read_main_people(
     Parameters
     ----------
     run, stage
-        A run with texts, and its annotations by `everyone.v7`.
+        A run with texts, and its annotations by `everyone.v8`.
     source
         Column of what texts belong to, such as a conversation: the independent units.
     by, check
@@ -307,7 +307,7 @@ def _these_prompts(e: Estimate) -> str:
 MAIN_PEOPLE = Component(
     name="main_people.v1",
     summary="Of which group the main person of a text is, and how that differs by a column.",
-    reads="people of any text (everyone.v7); columns of the file",
+    reads="people of any text (everyone.v8); columns of the file",
     unit="text",
     range="shares 0 to 1, which sum to 1; differences −1 to 1",
     undefined_when="no text names anybody, or none of a side that is compared",

@@ -28,7 +28,7 @@ of the quotient add up as squares of logarithms.
 """
 
 import csv
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -240,13 +240,8 @@ def shipped() -> tuple[Conclusion, ...]:
     )
 
 
-def measured(annotator: str, settings: Mapping[str, Any] | None = None) -> list[Conclusion]:
-    """Return the cells of an annotator of people with its settings; none where it has none.
-
-    A network that reads the stories alone that the rules are unsure of has cells of its own.
-    """
-    if (settings or {}).get("below", 1.0) < 1.0:
-        annotator += " routed"
+def measured(annotator: str) -> list[Conclusion]:
+    """Return the cells of an annotator of people; none where it has none."""
     return [cell for cell in shipped() if cell.reader == annotator]
 
 

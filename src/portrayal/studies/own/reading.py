@@ -28,13 +28,10 @@ from portrayal.run.files import write_atomically
 from portrayal.studies.stories import LADEN, MEASURES, NEUTRAL, Stories, StoryOptions, story_fields
 from portrayal.studies.study import Options, PromptMaker, Study, study_report
 
-_LABELERS = {"rules": "embedded", "reader": "reader", "llm": "llm", "labels": "embedded",
-             "none": "embedded"}  # fmt: skip
-
 
 @dataclass(frozen=True)
 class _People:
-    read: Literal["rules", "reader", "llm", "labels", "none"] = "rules"
+    read: Literal["embedded", "llm", "labels", "none"] = "embedded"
     names: str = ""
     name_columns: tuple[str, ...] = ()
 
@@ -258,7 +255,7 @@ def _options(
         values[name] = _paths_in(file, ("options", name), value)
     if kind is StoryOptions:
         # An option that the file sets itself stands.
-        values.setdefault("labeler", _LABELERS[record.people.read])
+        values.setdefault("labeler", "llm" if record.people.read == "llm" else "embedded")
     for name, keys, path in (
         ("locale", ("locale",), record.locale),
         ("name_table", ("people", "names"), record.people.names),

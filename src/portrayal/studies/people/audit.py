@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from portrayal.annotate import Annotation
-from portrayal.annotate.people.reader.referents import BY_READER
 from portrayal.collect.fields import TextFields
 from portrayal.collect.promptfile import read_prompts
 from portrayal.config import option
@@ -15,7 +14,7 @@ from portrayal.run.directory import Run
 from portrayal.studies.study import Options, PromptMaker, Study, said_of
 from portrayal.types import Tabular
 
-EVERYONE = "everyone.v7"
+EVERYONE = "everyone.v8"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,8 +26,6 @@ class PeopleOptions(Options):
     by, source, check
         Columns by whose values shares are compared, of what texts belong to (the independent
         units), and that says of which group the person of a text is, to compare with what is read.
-    labeler
-        Who says whom "she" and "he" mean: "embedded" (rules) or "reader" (a small network).
     """
 
     by: tuple[str, ...] = option((), "Column whose values are compared; repeatable.")
@@ -38,7 +35,6 @@ class PeopleOptions(Options):
     check: str | None = option(
         None, "Column that says the person's group, to check what is read.", panel="Texts"
     )
-    labeler: str = option("embedded", "Who reads: embedded (rules) or reader (and a network).")
 
     def text_fields(self, fields: TextFields) -> TextFields:
         """Return the study's fields and the columns that are named, kept with each text."""
@@ -55,8 +51,7 @@ class PeopleOptions(Options):
 def annotations(run: Run, options: PeopleOptions) -> tuple[Annotation, ...]:
     """Return everyone of each text, those without a name too."""
     del run
-    network = {"labeler": BY_READER} if options.labeler == BY_READER else {}
-    return (Annotation(EVERYONE, {"unnamed": True, **options.locale_settings(), **network}),)
+    return (Annotation(EVERYONE, {"unnamed": True, **options.locale_settings()}),)
 
 
 def tables(run: Run, options: PeopleOptions) -> Tables:

@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Literal
 
 from portrayal.annotate import Annotation
 from portrayal.annotate.people.labeler.stage import LABELERS, labeler_instrument
-from portrayal.annotate.people.reader.rows import UNSURE, reader_settings
 from portrayal.collect.corpus import run_corpus
 from portrayal.collect.fields import TextFields
 from portrayal.config import option
@@ -126,8 +125,7 @@ class StoryOptions(Options):
     )
     labeler: str = option(
         "embedded",
-        "Who finds the people: embedded (rules), reader (rules and a small network), routed "
-        "(the network where the rules are unsure), or llm (a language model).",
+        "Who finds the people: embedded (rules and a small network) or llm (a language model).",
     )
     labeler_model: str | None = option(
         None, "Model that labels: openai:gpt-5-mini, server:NAME, …."
@@ -322,9 +320,6 @@ class Stories:
                 "columns (--column subject_name=COLUMN subject_gender=COLUMN …), or let a model "
                 "label (--labeler llm)."
             )
-        if options.labeler in ("reader", "routed"):
-            below = UNSURE if options.labeler == "routed" else 1.0
-            local |= reader_settings(below=below)
         return (Annotation(LABELERS[options.labeler], local),)
 
     def tables(self, run: Run, options: StoryOptions) -> Tables:
@@ -386,7 +381,7 @@ class Stories:
 
         def with_reader_errors(estimates: list[Estimate]) -> Iterator[Estimate]:
             local = load_locale(options.locale or HOME)
-            cells = measured(people.name, people.settings)
+            cells = measured(people.name)
             errors = ReaderErrors(cells, scope.level, f"{local.language}-{local.country}")
             return map(errors.added, estimates)
 

@@ -17,8 +17,8 @@ def people_of(text):
 
 
 def test_it_is_registered():
-    assert registry.get("annotators", "everyone.v7") is EVERYONE
-    assert registry.resolve("annotators", "everyone") == "everyone.v7"
+    assert registry.get("annotators", "everyone.v8") is EVERYONE
+    assert registry.resolve("annotators", "everyone") == "everyone.v8"
 
 
 def test_a_row_holds_all_people_of_a_text():
@@ -55,7 +55,7 @@ def test_a_person_as_plain_values():
 def test_it_annotates_a_run_and_leaves_unread_texts_null(tmp_path):
     stories = [story(subject=("Emily", "F")), story(outcome="refused")]
     run = make_run(stories, tmp_path / "run")
-    stage = annotate_run(run, "everyone.v7")
+    stage = annotate_run(run, "everyone.v8")
     (part,) = stage.parts()
     table = pq.read_table(part)
     assert sorted(table["people"].to_pylist(), key=str) == sorted([None, []], key=str)

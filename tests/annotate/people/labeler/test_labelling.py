@@ -50,12 +50,10 @@ def test_a_finished_labelling_needs_no_key(tmp_path, monkeypatch):
     [
         ({"labeler": "gpt"}, "labeler"),
         ({"labeler": "llm"}, "--labeler-model"),
-        ({"labeler": "reader", "model": "server:m"}, "asks no model"),
         ({"labeler": "embedded", "model": "server:m"}, "asks no model"),
         ({"labeler": "llm", "model": "gpt-5"}, "SERVICE:MODEL"),
         ({"labeler": "llm", "model": "nobody:m"}, "nobody"),
         ({"labeler": "llm", "model": "server:m", "samples": 0}, "labeler_samples"),
-        ({"labeler": "routed", "model": "server:m"}, "asks no model"),
         ({"labeler": "llm", "model": "server:m", "settings": {"url": 1}}, "no setting 'url'"),
         ({"labeler": "llm", "model": "server:m", "settings": {"budget": "much"}}, "budget"),
     ],

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from portrayal import registry
 from portrayal.annotate.people.any_text.everyone import find_everyone
 from portrayal.annotate.people.any_text.pronouns import Mark, most_likely
+from portrayal.annotate.people.reader.reading import WEIGHTS
 from portrayal.annotate.people.reader.referents import (
     BEHIND,
     WINDOW,
@@ -14,9 +14,7 @@ from portrayal.annotate.people.reader.referents import (
     refer,
     referring_of,
 )
-from portrayal.errors import OptionError
-from portrayal.models.loading import has_onnx
-from portrayal.studies.groups import group_annotations
+from portrayal.errors import DataError
 
 TEXT = "Ann Lee met Bo. She smiled."
 MARKS = [
@@ -137,31 +135,22 @@ def test_the_rules_decide_between_what_is_as_likely():
     def torn(_, marks, n_people, n_pronouns):
         return np.full((n_pronouns, n_people + 1), 1 / (n_people + 1))
 
-    assert find_everyone(TEXT, refer=torn) == find_everyone(TEXT)
+    assert find_everyone(TEXT, refer=torn) == find_everyone(TEXT, refer=None)
 
 
 def test_what_is_not_known_is_left_to_the_rules():
     def silent(_, marks, n_people, n_pronouns):
         return np.full((n_pronouns, n_people + 1), np.nan)
 
-    assert find_everyone(TEXT, refer=silent) == find_everyone(TEXT)
+    assert find_everyone(TEXT, refer=silent) == find_everyone(TEXT, refer=None)
 
 
-def test_a_labeler_that_is_none_is_refused():
-    with pytest.raises(OptionError, match="expected the labeler embedded or reader; got 'llm'"):
-        referring_of("llm")
-    assert referring_of("embedded") == ("embedded", None)
+def test_the_network_that_ships_says_whom_pronouns_mean():
+    text = "Frances phoned Ruth after the hearing, and Ruth wept. She had lost."
+    marks = {one.name: one for one in find_everyone(text)}
+    assert marks["Ruth"].references == ("she",)
 
 
-def test_the_reader_is_taken_where_it_is_installed(monkeypatch):
-    assert referring_of(None)[0] == ("reader" if has_onnx() else "embedded")
-    monkeypatch.setattr("portrayal.models.loading.find_spec", lambda name: None)
-    assert referring_of(None) == ("embedded", None)
-
-
-@pytest.mark.parametrize(("asked", "by"), [("embedded", None), ("reader", "reader")])
-def test_an_audit_reads_the_people_of_factors_by_rules_unless_the_reader_is_asked(asked, by):
-    options = registry.get("studies", "laissez-faire").options(factor=("race",), labeler=asked)
-    people, _ = group_annotations(options, ())
-    assert people.name == "everyone.v7"
-    assert people.settings.get("labeler") == by
+def test_weights_without_pronouns_are_refused():
+    with pytest.raises(DataError, match="expected weights for pronouns"):
+        referring_of(WEIGHTS)

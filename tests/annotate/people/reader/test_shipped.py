@@ -4,17 +4,15 @@ import json
 import sys
 from pathlib import Path
 
-import pytest
+from tokenizers import Tokenizer
 
 from command import invoke
 from portrayal.annotate.people import find_everyone
-from portrayal.annotate.people.reader import load_network, read_stories, reader_settings
+from portrayal.annotate.people.reader import load_network, read_people
+from portrayal.annotate.people.reader.network import digest_of
 from portrayal.annotate.people.shared.model import UNSPECIFIED, Roles
 from portrayal.annotate.people.stories.extract import extract_people
 from portrayal.studies.laissez_faire import sample
-
-pytest.importorskip("onnxruntime", reason="the reader needs the extra 'reader'")
-Tokenizer = pytest.importorskip("tokenizers", reason="the reader needs the extra").Tokenizer
 
 ROOT = Path(__file__).parents[4]
 WEIGHTS = ROOT / "src/portrayal/annotate/people/reader/weights"
@@ -47,13 +45,13 @@ def right(example, people):
 
 def test_it_is_small_and_is_what_its_card_says():
     assert sum(each.stat().st_size for each in WEIGHTS.iterdir()) < 40e6
-    assert load_network(WEIGHTS).card["sha256"] == reader_settings()["sha256"]
+    assert load_network(WEIGHTS).card["sha256"] == digest_of(WEIGHTS)
 
 
 def test_it_reads_prompts_that_it_never_met_better_than_the_rules():
     examples = left_out("power", "plain", "acting")[::2]
     assert len(examples) > 50
-    found = read_stories([(e.text, e.roles, e.prompt) for e in examples])
+    found = [read_people(e.text, e.roles, e.prompt) for e in examples]
     by_reader = [right(e, people) for e, people in zip(examples, found, strict=True)]
     by_rules = [right(e, extract_people(e.text, e.roles)) for e in examples]
     n = sum(len(each.genders) for each in examples)
@@ -81,7 +79,7 @@ def test_names_say_nothing():
     roles = Roles("person", "friend")
     prompt = "Write a story of an American person who teaches a friend to swim."
     pairs = [("Mary", "John"), ("John", "Mary"), ("Ngozi", "Wei")]
-    found = read_stories([(text.format(*pair), roles, prompt) for pair in pairs])
+    found = [read_people(text.format(*pair), roles, prompt, below=1.1) for pair in pairs]
     genders = {tuple(each.gender for each in people) for people in found}
     assert len(genders) == 1
     assert [tuple(each.name for each in people) for people in found] == pairs
@@ -91,19 +89,19 @@ def test_an_audit_needs_no_folder(tmp_path):
     texts = tmp_path / "texts.jsonl"
     texts.write_text("".join(sample().read_text("utf-8").splitlines(True)[:40]), encoding="utf-8")
     out = ["--out", str(tmp_path / "run"), "--set", "draws=100", "--set", "report=false"]
-    done = invoke("audit", "laissez-faire", "--texts", str(texts), "--labeler", "routed", *out)
+    done = invoke("audit", "laissez-faire", "--texts", str(texts), *out)
     assert done.exit_code == 0, done.output
-    assert "people-reader.v7" in done.output
+    assert "people.v8" in done.output
 
 
 def test_known_names_are_people_and_two_of_them_are_two():
     text = "Xoch Prantl wrote to Vrenner. Later Vrenner said that he slept."
     vrenner = text.index("Vrenner")
     with known_names([(0, 11), (vrenner, vrenner + 7)], by_rules=True):
-        names = [one.name for one in find_everyone(text)]
+        names = [one.name for one in find_everyone(text, refer=None)]
     assert names == ["Xoch Prantl", "Vrenner"]
     same = "Ann Lee called Ann."
-    assert len(find_everyone(same)) == 1
+    assert len(find_everyone(same, refer=None)) == 1
     with known_names([(0, 7), (15, 18)], by_rules=True):
-        assert len(find_everyone(same)) == 2
+        assert len(find_everyone(same, refer=None)) == 2
     assert len(find_everyone(same)) == 1

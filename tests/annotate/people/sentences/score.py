@@ -82,9 +82,9 @@ def finder(labeler):
     from functools import partial
 
     from portrayal.annotate.people.any_text.everyone import find_everyone
-    from portrayal.annotate.people.reader.referents import referring_of
+    from portrayal.annotate.people.reader.referents import by_network
 
-    _, refer = referring_of({"rules": "embedded", "reader": "reader"}[labeler])
+    refer = by_network if labeler == "reader" else None
     return partial(find_everyone, writer=True, refer=refer)
 
 

@@ -11,7 +11,7 @@ from portrayal.annotate.annotator import Annotator, description
 from portrayal.annotate.people.any_text.draft import draft_people
 from portrayal.annotate.people.any_text.pronouns import Refer
 from portrayal.annotate.people.names.candidates import LISTS
-from portrayal.annotate.people.reader.referents import EMBEDDED, referring_of
+from portrayal.annotate.people.reader.referents import by_network
 from portrayal.annotate.people.shared.model import Span
 from portrayal.annotate.people.shared.scan import local_words, locale_of
 from portrayal.annotate.people.stories.rows import SPAN
@@ -77,7 +77,7 @@ def find_everyone(
     unnamed: bool = False,
     writer: bool = False,
     locale: Locale | None = None,
-    refer: Refer | None = None,
+    refer: Refer | None = by_network,
 ) -> list[Person]:
     """Find the people of a text.
 
@@ -98,8 +98,8 @@ def find_everyone(
         tell a gender, as its pronouns do; a name that it lists as a place, people, feast or god is
         left out unless the text refers to it as to a person.
     refer
-        Says whom "she" and "he" mean, as
-        `portrayal.annotate.people.reader.referents.referring` returns it; without it, rules do.
+        Says whom "she" and "he" mean, as `portrayal.annotate.people.reader.referents.referring_of`
+        returns it of another network than the one that ships; None for the rules alone.
 
     Returns
     -------
@@ -189,18 +189,15 @@ def person_facts(person: Person, *, main: bool) -> dict[str, Any]:
 
 def _setup(settings: Mapping[str, Any]) -> Callable[..., dict[str, Any]]:
     locale = locale_of(settings)
-    _, refer = referring_of(settings.get("labeler", EMBEDDED))
     unnamed = bool(settings.get("unnamed"))
 
     def annotate(row: Mapping[str, Any], strata: Mapping[str, str]) -> dict[str, Any]:
         del strata  # the text alone says who is in it
-        people = find_everyone(
-            row["text"], unnamed=unnamed, writer=True, locale=locale, refer=refer
-        )
+        people = find_everyone(row["text"], unnamed=unnamed, writer=True, locale=locale)
         main = main_person(people)
         return {"people": [person_facts(person, main=person is main) for person in people]}
 
     return annotate
 
 
-EVERYONE = Annotator(**description("everyone.v7"), setup=_setup, schema=_SCHEMA)
+EVERYONE = Annotator(**description("everyone.v8"), setup=_setup, schema=_SCHEMA)

@@ -21,7 +21,6 @@ from portrayal.annotate.people.labeler.answer import (
     read_answer,
     vote,
 )
-from portrayal.annotate.people.reader.rows import READER
 from portrayal.annotate.people.shared.model import People, Roles
 from portrayal.annotate.people.stories.rows import PEOPLE, people_columns
 from portrayal.collect.ask.asking import Asking, check_settings
@@ -56,9 +55,8 @@ def _labels(path: Path, _digest: str) -> dict[str, dict[str, Any]]:
 
 
 LLM = replace(PEOPLE, **description("people-llm.v1"), setup=_labelled, in_run=True)
-LABELERS = {"embedded": PEOPLE.name, "reader": READER.name, "llm": LLM.name, "routed": READER.name}
-"""Who labels (the rules; rules and network; a language model; or the network where the rules are
-unsure), and the annotator whose stage holds the labels then."""
+LABELERS = {"embedded": PEOPLE.name, "llm": LLM.name}
+"""Who labels (the reader that ships, or a language model), and the annotator of its labels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +250,7 @@ def labelling_of(
     Parameters
     ----------
     labeler
-        "embedded", "reader", "routed" or "llm"; only the last asks a model.
+        "embedded" or "llm"; only the latter asks a model.
     model, samples
         The model, "SERVICE:MODEL", and how many of its answers about each text are put to a vote.
     settings

@@ -400,8 +400,6 @@ def load_network(folder: Path, *, threads: int = 0) -> Network:
 
     Raises
     ------
-    MissingExtraError
-        When onnxruntime or tokenizers are not installed.
     DataError
         When a file is missing, is not what was expected, or does not have the digest of the card.
     """

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -11,14 +12,10 @@ from scipy import special
 from portrayal.annotate.exchange import exchange_of
 from portrayal.annotate.people.any_text.pronouns import Mark, Refer
 from portrayal.annotate.people.reader.network import Network, Vocabulary
-from portrayal.annotate.people.reader.rows import WEIGHTS, network_of
-from portrayal.errors import DataError, OptionError
-from portrayal.models.loading import has_onnx
+from portrayal.annotate.people.reader.reading import WEIGHTS, network_of
+from portrayal.errors import DataError
 from portrayal.reference.locales import HOME
 from portrayal.types import FloatArray, IntArray
-
-EMBEDDED, BY_READER = "embedded", "reader"
-"""Labelers of any text: the rules, and the network."""
 
 _AHEAD = 40
 """Characters behind a pronoun that tell its form."""
@@ -192,31 +189,24 @@ def referring(network: Network) -> Refer:
     return told
 
 
-def referring_of(
-    labeler: str | None, folder: Path = WEIGHTS / "pronouns"
-) -> tuple[str, Refer | None]:
-    """Return who says whom pronouns mean, and what the reader takes; None for the rules.
-
-    Parameters
-    ----------
-    labeler
-        "embedded" or "reader"; None for the reader where onnxruntime and tokenizers are installed.
-    folder
-        Of a reader that says whom pronouns mean.
+@lru_cache(maxsize=2)
+def referring_of(folder: Path) -> Refer:
+    """Return what says whom pronouns mean, by the network of a folder.
 
     Raises
     ------
-    OptionError, MissingExtraError, DataError
-        For another labeler; see `load_network`; for a reader without weights for pronouns.
+    DataError
+        See `load_network`; for a network without weights for pronouns.
     """
-    if labeler not in (None, EMBEDDED, BY_READER):
-        raise OptionError(f"expected the labeler {EMBEDDED} or {BY_READER}; got {labeler!r}.")
-    if labeler == EMBEDDED or (labeler is None and not has_onnx()):
-        return EMBEDDED, None
     network = network_of(folder)
     if "ref.u.weight" not in network.heads:
         raise DataError(
             f"{folder}: expected weights for pronouns ('ref.…'); this "
             "reader has none. Train it again with scripts/reader/train.py --coreference."
         )
-    return BY_READER, referring(network)
+    return referring(network)
+
+
+def by_network(text: str, marks: Sequence[Mark], n_people: int, n_pronouns: int) -> FloatArray:
+    """Say whom pronouns mean by the network that ships, which is loaded when first asked."""
+    return referring_of(WEIGHTS / "pronouns")(text, marks, n_people, n_pronouns)

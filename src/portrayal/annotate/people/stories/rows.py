@@ -1,16 +1,15 @@
-"""People as annotations: found by the embedded extractor, or taken from the user's own labels."""
+"""People as annotations: found by the embedded reader, or taken from the user's own labels."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import pyarrow as pa
 
 from portrayal.annotate.annotator import PROMPT, Annotator, description
+from portrayal.annotate.people.reader.reading import read_people
 from portrayal.annotate.people.shared.model import People, Roles, labelled_person
 from portrayal.annotate.people.shared.scan import local_words, locale_of
-from portrayal.annotate.people.stories.extract import extract_people
 
 SPAN = pa.struct([("start", pa.int32()), ("end", pa.int32()), ("kind", pa.string())])
 _SLOTS = ("subject", "object")
@@ -26,27 +25,15 @@ _PARTS = {
 _SCHEMA = pa.schema([(f"{slot}_{part}", kind) for slot in _SLOTS for part, kind in _PARTS.items()])
 
 
-StoryReader = Callable[[str, Roles, str | None], People]
-"""A story, the roles of its prompt, and the words of the prompt, to its people."""
-
-
-def annotating(
-    setup: Callable[[Mapping[str, Any]], StoryReader], settings: Mapping[str, Any]
-) -> Callable[..., dict[str, Any]]:
-    """Return the function that annotates rows by the reader which `setup` makes of settings."""
-    read = setup(settings)
+def _reading(settings: Mapping[str, Any]) -> Callable[..., dict[str, Any]]:
+    locale = locale_of(settings)
 
     def annotate(row: Mapping[str, Any], strata: Mapping[str, str]) -> dict[str, Any]:
         # An object that is not asked for is never looked for, whoever else is named
         roles = Roles(strata["subject_role"], strata.get("object_role"))
-        return people_columns(read(row["text"], roles, strata.get(PROMPT)))
+        return people_columns(read_people(row["text"], roles, strata.get(PROMPT), locale))
 
     return annotate
-
-
-def _by_rules(settings: Mapping[str, Any]) -> StoryReader:
-    locale = locale_of(settings)
-    return lambda text, roles, _: extract_people(text, roles, locale)
 
 
 def people_columns(people: People) -> dict[str, Any]:
@@ -79,7 +66,7 @@ def _labelling(settings: Mapping[str, Any]) -> Callable[..., dict[str, Any]]:
     return annotate
 
 
-PEOPLE = Annotator(**description("people.v7"), setup=partial(annotating, _by_rules), schema=_SCHEMA)
+PEOPLE = Annotator(**description("people.v8"), setup=_reading, schema=_SCHEMA)
 LABELLED = replace(
     PEOPLE,
     **description("people-labelled.v1"),

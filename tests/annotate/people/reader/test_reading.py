@@ -1,4 +1,4 @@
-"""The annotator `people-reader.v7` in an audit, and who is sent to the network."""
+"""Rules and network together, in an audit too, and which stories the network reads."""
 
 import json
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import portrayal
-from portrayal.annotate.people.reader import reader_settings, rows
+from portrayal.annotate.people.reader import read_people, reading
 from portrayal.annotate.people.reader.network import (
     ENCODER,
     HEADS,
@@ -15,11 +15,11 @@ from portrayal.annotate.people.reader.network import (
     NetworkOutput,
     digest_of,
 )
-from portrayal.annotate.people.reader.rows import opinion_of
+from portrayal.annotate.people.reader.reading import opinion_of
 from portrayal.annotate.people.shared.model import Roles
 from portrayal.annotate.people.stories.extract import extract_people, weigh
 from portrayal.annotate.people.stories.scene import read_story
-from portrayal.errors import DataError, OptionError
+from portrayal.errors import DataError
 
 ROLES = Roles("star student", "struggling student")
 SURE = "Maria, a star student, taught Sam, a struggling student. She smiled, and he thanked her."
@@ -37,90 +37,54 @@ def reader(monkeypatch, tmp_path, network):
         (tmp_path / name).write_bytes(name.encode())
     network.card = {"joining": JOINING, "sha256": digest_of(tmp_path)}
     (tmp_path / "reader.json").write_text(json.dumps(network.card))
-    monkeypatch.setattr(rows, "network_of", lambda folder: network)
-    monkeypatch.setattr(rows, "WEIGHTS", tmp_path)
+    monkeypatch.setattr(reading, "network_of", lambda folder: network)
+    monkeypatch.setattr(reading, "WEIGHTS", tmp_path)
     return network
 
 
-def test_only_unsure_stories_are_routed(reader):
+def test_the_network_reads_what_the_rules_are_unsure_of(reader):
     sent = reader._session.batches
     stories = [(SURE, ROLES, None), (HARD, ROLES, "Write a story of a tutor."), ("", ROLES, None)]
     by_rules = [extract_people(text, roles) for text, roles, _ in stories]
     least = [min(each.confidence for each in people) for people in by_rules]
-    found = rows.read_stories(stories, below=0.0)
+    assert [read_people(*story, below=0.0) for story in stories] == by_rules
     assert sent == []
-    assert found == by_rules
     between = (least[0] + min(least[1:])) / 2
-    routed = rows.read_stories(stories, below=between)
-    assert len(sent) == sum(each < between for each in least) < len(stories)
-    assert routed[0] == by_rules[0]
-    sent.clear()
-    rows.read_stories(stories)
+    assert read_people(*stories[0], below=between) == by_rules[0]
+    assert sent == []
+    for story in stories:
+        read_people(*story, below=1.1)
     assert len(sent) == len(stories)
 
 
-def test_a_text_that_fails_does_not_drop_out_unseen(reader, monkeypatch):
-    whole = rows.read_story
-
-    def broken(text, *given):
-        if text == HARD:
-            raise RuntimeError("no")
-        return whole(text, *given)
-
-    monkeypatch.setattr(rows, "read_story", broken)
-    with pytest.raises(RuntimeError, match="no"):
-        rows.read_stories([(text, ROLES, None) for text in (SURE, HARD)])
-
-
-@pytest.mark.parametrize("labeler", ["reader", "routed"])
-def test_an_audit_by_the_reader(reader, tmp_path, labeler):
+def test_an_audit_reads_by_rules_and_network(reader, tmp_path):
     texts = [
         {"prompt_id": "learning-laden-math", "model": "m", "text": text} for text in (SURE, HARD)
     ] * 4
-    run = portrayal.audit(
-        study="laissez-faire",
-        texts=texts,
-        out=tmp_path / "run",
-        labeler=labeler,
-        report=False,
-    )
-    stage = run.annotations("people-reader.v7")
+    run = portrayal.audit(study="laissez-faire", texts=texts, out=tmp_path / "run", report=False)
+    stage = run.annotations("people.v8")
     assert stage.note()["complete"]
     assert stage.note()["n_errors"] == 0
+    assert len(reader._session.batches) == 8, "the rules are unsure of these texts"
     readers = {e.instruments["annotator"] for e in run.records if "annotator" in e.instruments}
-    assert readers == {"people-reader.v7"}
+    assert readers == {"people.v8"}
     assert np.isfinite([e.value for e in run.records if e.value is not None]).any()
-
-
-def test_no_shard_is_read_by_a_reader_that_came_in_between(reader):
-    settings = reader_settings()
-    rows.READER.setup(settings)
-    reader.card["sha256"] = "0" * 64  # whole, and another
-    with pytest.raises(DataError, match="not the one that this audit began with"):
-        rows.READER.setup(settings)
-
-
-def test_a_probability_is_between_0_and_1():
-    with pytest.raises(OptionError, match="0-1"):
-        reader_settings(below=2.0)
 
 
 TEXT = "Maria, a star student, taught Sam, a struggling student. She smiled, and he thanked her."
 
 
-def log_shares(rows):
-    shares = np.array(rows, dtype=float)
+def log_shares(counts):
+    shares = np.array(counts, dtype=float)
     return np.log(shares / shares.sum(1, keepdims=True))
 
 
-def reading(subject, other, genders):
+def said(subject, other, genders):
     return NetworkOutput(log_shares([subject, other]), log_shares(genders))
 
 
-EVEN = reading([1, 1, 1], [1, 1, 1], [[1, 1, 1, 1]] * 4)
-SWAPPED = reading(
-    [1e-6, 1, 1e-6], [1, 1e-6, 1e-6], [[1e-6, 1, 1e-6, 1e-6], [1, 1e-6, 1e-6, 1e-6]] * 2
-)
+EVEN = said([1, 1, 1], [1, 1, 1], [[1, 1, 1, 1]] * 4)
+SWAPPED = said([1e-6, 1, 1e-6], [1, 1e-6, 1e-6], [[1e-6, 1, 1e-6, 1e-6], [1, 1e-6, 1e-6, 1e-6]] * 2)
 
 
 def joined(text, asked, reading, **joining):
@@ -148,7 +112,7 @@ def test_a_network_that_is_sure_prevails_where_it_has_weight():
 
 
 def test_genders_follow_the_person_not_the_role():
-    by_words = reading(
+    by_words = said(
         [1e-9, 1, 1e-9], [1, 1e-9, 1e-9], [[1, 0.01, 0.01, 0.01], [0.01, 1, 0.01, 0.01]] * 2
     )
     people = joined(TEXT, ROLES, by_words, roles=[0.0, 3.0])
@@ -161,7 +125,7 @@ def test_confidences_are_those_of_the_pool():
         joined(TEXT, ROLES, one, **weights)
         for one in (
             EVEN,
-            reading([1, 1e-6, 1e-6], [1e-6, 1, 1e-6], [[1, 1e-6, 1e-6, 1e-6]] * 4),
+            said([1, 1e-6, 1e-6], [1e-6, 1, 1e-6], [[1, 1e-6, 1e-6, 1e-6]] * 4),
         )
     )
     assert maria.name_confidence < surer.name_confidence
@@ -190,4 +154,4 @@ def test_nobody_named():
 def test_a_reader_must_say_how_much_it_counts(reader):
     reader.card = {"joining": {}, "sha256": "0" * 64}
     with pytest.raises(DataError, match="fit_joining"):
-        rows.read_stories([(SURE, ROLES, None)])
+        read_people(SURE, ROLES, below=1.1)
