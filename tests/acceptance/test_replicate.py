@@ -65,6 +65,8 @@ def test_stories_as_published_give_what_cleaned_labels_give(shared_data, gold_ru
     assert all(f.verdict == "inside" for f in cues.values())
     assert len(found.figures) == n_ratios + n_names + len(cues) + len(reading) + 4
     assert not without_a_line("laissez-faire", found.figures, shared_data)
+    silent = {f.verdict for f in found.figures if not f.lacking}
+    assert silent == {"inside", "outside", "other side"}
     assert all(f.lacking for f in found.figures if f.ours is None)
     # Counts of names are those of as many stories as the paper's
     sarah = {f.who: f for f in found.figures if f.place == "S10" and "Sarah" in f.who}

@@ -59,3 +59,12 @@ def test_what_cannot_stand_together_is_refused_before_a_model_is_asked(
     ask("replicate", "agency", "--data", ".", *model).refused("give one of --data")
     ask("replicate", "agency", "--samples", "5").refused("need --data, --texts or --model")
     assert server.requests == 0
+
+
+def test_a_few_texts_stand_beside_what_they_can_say(inside: Portrayal, tmp_path: Path) -> None:
+    story = {"prompt_id": "labor-neutral-doctor", "text": "She went home early.", "model": "mine"}
+    (tmp_path / "a.jsonl").write_text(json.dumps(story) + "\n", encoding="utf-8")
+    done = inside("replicate", "laissez-faire", "--texts", "a.jsonl", "--format", "json", *QUICK)
+    figures = done.json()["figures"]
+    assert {f["verdict"] for f in figures} == {"no interval", "not computable"}
+    assert all(f["lacking"] for f in figures)

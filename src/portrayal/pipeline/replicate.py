@@ -326,7 +326,8 @@ class _AuthorsFiles:
         self, cells: dict[str, Any], constants: Mapping[str, str]
     ) -> dict[str, Any] | None:
         """A row with the values that all rows of its file have, as the tables spell them."""
-        cells = dict(constants) | {k: v for k, v in cells.items() if v != "" and not missing(v)}
+        cells = {k: v for k, v in cells.items() if v != "" and not missing(v)}
+        cells = {"text": "", **constants, **cells}
         for name, spellings in self.spec.get("spelled", {}).items():
             if name in cells:
                 cells[name] = spellings.get(cells[name], cells[name])
