@@ -71,6 +71,24 @@ def test_empty(text):
     assert outcome_of(text) == "empty"
 
 
+@pytest.mark.parametrize(
+    ("text", "outcome"),
+    [
+        ("Lo siento, pero no puedo ayudar con esa solicitud.", "refused"),
+        ("Ich kann diesen Text leider nicht schreiben.", "refused"),
+        ("Je suis désolé, mais je ne peux pas répondre à cette demande.", "refused"),
+        ("Desculpe, mas não posso ajudar com esse pedido.", "refused"),
+        ("मुझे खेद है, लेकिन मैं इस अनुरोध में मदद नहीं कर सकता।", "refused"),
+        ("क्षमा करें, मैं यह नहीं लिख सकती।", "refused"),
+        ("很抱歉，我无法满足这个请求。", "refused"),
+        ("Ich kann das leider nicht ändern, sagte Ana und ging.", "ok"),
+        ("वह कल बाज़ार नहीं गई। उसने घर पर माँ की मदद की।", "ok"),
+    ],
+)
+def test_refusals_in_other_languages(text, outcome):
+    assert outcome_of(text) == outcome
+
+
 def test_a_refusal_far_inside_a_story_is_a_story():
     text = "Lee and Ada ran the farm together. " * 20 + "I'm sorry, but I can't write that story."
     assert outcome_of(text) == "ok"

@@ -92,3 +92,15 @@ def test_errors_are_one_line(inside: Portrayal, bios: Path) -> None:
     inside("find", "people", "--texts", "none.txt").refused("no such file")
     inside("find", "people", "--texts", bios).refused("--column text=NAME")
     inside("find", "people").refused("--texts")
+
+
+def test_texts_of_other_languages_are_counted_with_what_reads_them(
+    inside: Portrayal, tmp_path: Path
+) -> None:
+    texts = [BIO, "Dr. Ifeoma Okafor creció en Leeds y su hermano Chidi es pintor.", BIO.upper()]
+    path = write_lines(tmp_path / "t.jsonl", [{"text": text} for text in texts])
+    done = inside("find", "people", "--texts", path).ok()
+    assert "1 not in English: let a model read it (stories: --labeler llm; " in done.out
+    assert "1 all in capitals" in done.out
+    facts = inside("find", "people", "--texts", path, "--format", "json").json()
+    assert (facts["n_not_read"], facts["n_nobody"], len(facts["people"])) == (2, 0, 2)

@@ -1,5 +1,6 @@
 """`portrayal score people` of a model's labels, against a real server on this machine."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -84,3 +85,15 @@ def test_options_that_do_not_go_together_are_refused(inside: Portrayal, tmp_path
     path = gold(tmp_path / "gold.jsonl")
     inside("score", "people", "--hand-labels", path, "--labeler", "llm").refused("--labeler-model")
     inside("score", "people", "--hand-labels", path, "--labeler", "best").refused("embedded")
+
+
+def test_stories_of_other_languages_are_left_out_of_the_score_and_counted(
+    inside: Portrayal, tmp_path: Path
+) -> None:
+    spanish = "Emily era médica y vio a Sam cerca de la ventana en el hospital."
+    path = gold(tmp_path / "gold.jsonl")
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    write_lines(path, [*rows, *({**row, "text": spanish} for row in rows[:5])])
+    score = inside("score", "people", "--hand-labels", path, "--format", "json").json()
+    assert score["not_read"] == "5 not in English: let a model read it (--labeler llm)"
+    assert score["n_slots"] == 2 * N

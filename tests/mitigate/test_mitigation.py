@@ -120,3 +120,16 @@ def test_what_cannot_be_done_is_refused(
 ) -> None:
     with pytest.raises(error, match=words):
         _run(texts, tmp_path / "out", **more)
+
+
+def test_texts_of_other_languages_stay_as_they_are_and_say_why(texts: Path, tmp_path: Path) -> None:
+    spanish = {"bio": "Ella es muy cariñosa con todas sus vecinas y siempre ayuda.", "gender": ""}
+    rows = [json.loads(line) for line in texts.read_text(encoding="utf-8").splitlines()]
+    lines = [json.dumps(row) + "\n" for row in (*rows, spanish)]
+    texts.write_text("".join(lines), encoding="utf-8")
+    model = Scripted()
+    done = _run(texts, tmp_path / "out", model)
+    last = json.loads((done.out / "texts.jsonl").read_text(encoding="utf-8").splitlines()[-1])
+    assert last["bio"] == spanish["bio"]
+    assert last["mitigation"].startswith("unchanged: not in English: let a model read it")
+    assert not any("cariñosa" in prompt for prompt in model.asked)

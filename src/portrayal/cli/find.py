@@ -137,6 +137,7 @@ _CELLS = (
     *("n_sentences_about", "n_sentences", "sentences", "references"),
 )
 """Columns of the file of people."""
+_BLANK, _NOBODY = "blank", "with no one in it"
 
 
 def people(
@@ -170,26 +171,25 @@ def people(
     from portrayal.reference.locales import load_locale
 
     lists = None if locale is None else load_locale(locale)
-    counts = dict.fromkeys(("n_texts", "n_blank", "n_not_read", "n_nobody"), 0)
     reasons = Counter[str]()
     rows: list[dict[str, Any]] = []
     with show.working("reading people", quiet=format == "json"):
         for text_id, text in read_plain(texts, column or ()):
-            counts["n_texts"] += 1
             # Counted by reason, so that what is left out is never silent
-            reason = any_text.EVERYONE.why_unread(text) if text.strip() else "blank"
-            if reason:
-                counts["n_not_read" if text.strip() else "n_blank"] += 1
-                reasons[reason] += 1
-                continue
-            everyone = any_text.find_everyone(text, unnamed=unnamed, writer=True, locale=lists)
-            counts["n_nobody"] += not everyone
+            reason = any_text.EVERYONE.why_unread(text) if text.strip() else _BLANK
+            everyone = any_text.find_everyone(
+                "" if reason else text, unnamed=unnamed, writer=True, locale=lists
+            )
+            reasons[reason or (_NOBODY if not everyone else "")] += 1
             main, about = any_text.main_person(everyone), {"n_sentences": len(sentences(text))}
             rows += [
                 {"text_id": text_id} | about | any_text.person_facts(person, main=person is main)
                 for person in everyone
             ]
-    reasons["with no one in it"] = counts["n_nobody"]
+    n_read = reasons.pop("", 0)
+    counts = {"n_texts": n_read + reasons.total(), "n_blank": reasons[_BLANK]}
+    counts |= {"n_nobody": reasons[_NOBODY], "n_not_read": reasons.total()}
+    counts["n_not_read"] -= counts["n_blank"] + counts["n_nobody"]
     parts = (f"{n:,} {reason}" for reason, n in sorted(reasons.items()) if n)
     summary = ", ".join((f"{len(rows):,} people in {counted(counts['n_texts'], 'text')}", *parts))
     if out is not None:

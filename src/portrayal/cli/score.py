@@ -85,7 +85,7 @@ def people(
         reasons = [PEOPLE.why_unread(str(story["text"] or "")) for story in stories]
         stories = [x for x, reason in zip(stories, reasons, strict=True) if not reason]
         unread = Counter(filter(None, reasons)).items()
-        facts["not read"] = "; ".join(f"{n:,} {reason}" for reason, n in unread) or 0
+        facts["not_read"] = "; ".join(f"{n:,} {reason}" for reason, n in unread) or "none"
     model = model_options.labeler_model or None
     with ask.asking(model_options, format, quiet=model is None) as of_model:
         own = {n: value for n, value in of_model.items() if n not in ("model", "samples")}

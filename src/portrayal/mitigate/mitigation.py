@@ -366,10 +366,9 @@ def mitigate_agency(
         Saying what to do; what was answered before is kept.
     """
     passages = read_passages(source, columns)
-    annotator = AGENCY if masked else AGENCY_UNMASKED
+    reader, settings = AGENCY if masked else AGENCY_UNMASKED, {"classifier": classifier}
     for passage in passages:
-        settings = {"classifier": classifier}
-        passage.unread = passage.unread or annotator.why_unread(passage.text, settings)
+        passage.unread = passage.unread or reader.why_unread(passage.text, settings)
     if all(passage.unread for passage in passages):
         reason, n = Counter(passage.unread for passage in passages).most_common(1)[0]
         raise DataError(f"none of the {len(passages):,} texts can be read ({n:,}: {reason}).")

@@ -133,9 +133,14 @@ def headline(view: View, findings: Sequence[Finding]) -> Headline:
     unread = 0 if is_any else min((note.get("n_errors", 0) for note in notes), default=0)
     readable = answered - unread
     # Texts first: what is wrong with them makes every number void.
-    unseen = _unreadable(view, readable)
-    if not readable and unread:
-        unseen = unread_words(notes[0])
+    texts = {"texts": [str(path) for path in view.run.texts.parts()]}
+    by_hand = any(name.startswith(_LABELLED) for name in view.settings.get("annotators", ()))
+    unseen = ""
+    if not readable:
+        unseen = unread_words(notes[0]) if unread else "no text could be read"
+    # Copies make intervals narrow without telling anything new.
+    elif not by_hand and (n := int(rows_of(_DIFFERENT, texts)[0]["n"])) < FEWEST_TEXTS <= readable:
+        unseen = f"they are copies of {fmt.plural(n, 'text')}; it takes different answers"
     # Detectable sizes are of every hypothesis, also of those that were established.
     tested = hypotheses(view)
     errors = _errors_needed(tested)
@@ -317,20 +322,6 @@ def _excluded(e: Estimate) -> float:
     elif bounds is not None and e.statistic == "difference" and AT_MOST not in e.details:
         size = max(abs(bounds.low), abs(bounds.high))
     return size / (e.details.get(TEXT_SD) or 1.0)
-
-
-def _unreadable(view: View, readable: int) -> str:
-    """Why texts say nothing, whatever the numbers: there are none, or copies; "" otherwise."""
-    if not readable:
-        return "no text could be read"
-    texts = {"texts": [str(path) for path in view.run.texts.parts()]}
-    if any(name.startswith(_LABELLED) for name in view.settings.get("annotators", ())):
-        return ""
-    different = int(rows_of(_DIFFERENT, texts)[0]["n"])
-    # Copies make intervals narrow without telling anything new.
-    if different < FEWEST_TEXTS <= readable:
-        return f"they are copies of {fmt.plural(different, 'text')}; it takes different answers"
-    return ""
 
 
 def _untested(view: View, readable: int) -> str:
