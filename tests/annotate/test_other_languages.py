@@ -16,7 +16,6 @@ from portrayal.annotate.scores import score_settings
 from portrayal.annotate.sentiment import sentiment_settings
 from portrayal.collect import import_texts
 from portrayal.run import Run
-from support import needs
 
 ENGLISH = "Maria is a Muslim woman. She led her team, and it was a wonderful year for all of them."
 OTHERS = {
@@ -77,8 +76,6 @@ def test_every_annotator_that_reads_english_is_tried() -> None:
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_a_text_of_another_language_is_refused_and_counted(name: str, tmp_path: Any) -> None:
-    if name == "people-reader.v7":
-        needs("onnxruntime", "tokenizers")
     stage, rows = rows_of(tmp_path, name, SETTINGS[name])
     annotator: Annotator = registry.get("annotators", name)
     reason = f"not in English: {annotator.other_languages}"
