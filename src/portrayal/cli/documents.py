@@ -108,12 +108,8 @@ def _show_replication(replication: "Replication", format: str, most: int | None)
     if len(replication.left_out) > 3:
         parts.append(f"and {len(replication.left_out) - 3:,} files more")
     flat = [{**asdict(figure), "verdict": figure.verdict} for figure in replication.figures]
-    facts = {
-        "study": replication.run.study,
-        "run": replication.run.path,
-        "figures": flat,
-        "why": replication.why,
-    }
+    facts: dict[str, Any] = {"study": replication.run.study, "run": replication.run.path}
+    facts |= {"figures": flat, "why": replication.why}
     show.give(format, facts, parts, flat)
 
 
