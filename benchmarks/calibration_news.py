@@ -4,21 +4,24 @@ The levels and estimates are the audit's own (`document_levels`, the measures of
 known, or fitted to the simulated words.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import vstack
 
 from benchmarks.calibration_worlds import Rng
 from portrayal.annotate.topics.fit import fit_lda
 from portrayal.annotate.topics.model import TopicModel, TopicTexts, count_words
 from portrayal.measure.pairs.changes import GROUP_CHANGE, PAIRED_DISTANCE, PREJUDICE_RATE
 from portrayal.measure.pairs.estimates import ONE_EACH
-from portrayal.measure.pairs.table import Paired, Texts
+from portrayal.measure.pairs.table import Paired, Texts, exchange_within
 from portrayal.measure.pairs.topics import NULL, document_levels, topics_of
 from portrayal.measure.scope import Scope
 from portrayal.types import FloatArray, IntArray
 
 WORDS = 8  # of each sentence
+ALIKE = "nothing differs"
 MEASURES = (PAIRED_DISTANCE, PREJUDICE_RATE, GROUP_CHANGE)
 
 
@@ -61,7 +64,7 @@ class News:
         plain = News()
         names = ("subject", "bias", "style", "length")
         found = [f"{n} {getattr(self, n)}" for n in names if getattr(self, n) != getattr(plain, n)]
-        return ", ".join(found) or "nothing differs"
+        return ", ".join(found) or ALIKE
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,24 +104,65 @@ def _side(
     return _Side(pair, np.arange(len(pair) + 1) * n, topic, group)
 
 
-def estimates(rng: Rng, news: News, draws: int) -> dict[str, tuple[float, ...]]:
-    """Value, mean of the null and p of each measure; those undefined are left out.
+def estimates(
+    rng: Rng, news: News, draws: int, deals: int = 1
+) -> Iterator[dict[str, tuple[float, ...]]]:
+    """Yield value, mean of the null and p of each measure; those undefined are left out.
 
-    Rate and change are of the first group.
+    Rate and change are of the first group. Topics are fitted once to the texts of `deals` audits,
+    in each of which originals and texts have changed places at random, but in the first: where
+    nothing differs that is as likely as what was drawn, and a fit does not know their places.
     """
     sides = world(rng, news)
-    paired = _paired(sides, news)
-    model, generated, reference = _topics(rng, sides, news)
-    topics = topics_of(paired, model, generated, reference)
-    levels = document_levels(paired, topics)
-    scope = Scope("news", draws=100, permutations=draws, seed=int(rng.integers(1 << 30)))
-    found: dict[str, tuple[float, ...]] = {}
-    for measure in MEASURES:
-        for e in measure.run(paired.with_levels(levels), scope):
-            tests = [test.p for test in e.tests if test.method in (NULL, ONE_EACH)]
-            if measure.name not in found and e.value is not None and e.null is not None and tests:
-                found[measure.name] = e.value, e.null.value, tests[0]
-    return found
+    model, *topic_texts = _topics(rng, sides, news)
+    for deal in range(deals):
+        if deal:
+            sides, topic_texts = _dealt(rng, sides, topic_texts)
+        paired = _paired(sides, news)
+        levels = document_levels(paired, topics_of(paired, model, *topic_texts))
+        scope = Scope("news", draws=100, permutations=draws, seed=int(rng.integers(1 << 30)))
+        found: dict[str, tuple[float, ...]] = {}
+        for measure in MEASURES:
+            for e in measure.run(paired.with_levels(levels), scope):
+                tests = [test.p for test in e.tests if test.method in (NULL, ONE_EACH)]
+                if (
+                    measure.name not in found
+                    and e.value is not None
+                    and e.null is not None
+                    and tests
+                ):
+                    found[measure.name] = e.value, e.null.value, tests[0]
+        yield found
+
+
+def _dealt(
+    rng: Rng, sides: tuple[_Side, _Side], topic_texts: list[TopicTexts]
+) -> tuple[tuple[_Side, _Side], list[TopicTexts]]:
+    """Exchange each original at random with its texts."""
+    pair = np.concatenate([side.pair for side in sides])
+    size = np.concatenate([np.diff(side.start) for side in sides])
+    first = np.cumsum(size) - size
+    words = vstack([texts.words for texts in topic_texts], format="csr")
+    of_sentence = [
+        np.concatenate(columns)
+        for columns in (
+            [side.topic for side in sides],
+            [side.group for side in sides],
+            [texts.topic for texts in topic_texts],
+        )
+    ]
+    order, n = exchange_within(pair)(rng), len(sides[0].pair)
+    dealt = []
+    for texts in (order[:n], order[n:]):
+        rows = np.concatenate([first[text] + np.arange(size[text]) for text in texts.tolist()])
+        start = np.concatenate([[0], np.cumsum(size[texts])])
+        topic, group, read = (column[rows] for column in of_sentence)
+        # Who changes places is of the same pair
+        dealt.append(
+            (_Side(pair[texts], start, topic, group), TopicTexts(start, read, words[rows]))
+        )
+    (ours, our_topics), (theirs, their_topics) = dealt
+    return (ours, theirs), [our_topics, their_topics]
 
 
 def _paired(sides: tuple[_Side, _Side], news: News) -> Paired:
@@ -191,15 +235,18 @@ def _read(model: TopicModel, side: _Side, words: IntArray) -> TopicTexts:
     return TopicTexts(side.start, topic, bags)
 
 
-def rejections(rng: Rng, news: News, reps: int, draws: int = 99) -> dict[str, FloatArray]:
+def rejections(
+    rng: Rng, news: News, reps: int, draws: int = 99, deals: int = 1
+) -> dict[str, FloatArray]:
     """Rejections at .05 of each measure, and means of value and null, shape (4,).
 
-    The last number is how many of the `reps` simulated audits had a null.
+    The last number is how many of the `reps` · `deals` simulated audits had a null.
     """
     made: dict[str, list[tuple[float, ...]]] = {measure.name: [] for measure in MEASURES}
     for _ in range(reps):
-        for key, found in estimates(rng, news, draws).items():
-            made[key].append(found)
+        for audit in estimates(rng, news, draws, deals):
+            for key, found in audit.items():
+                made[key].append(found)
     return {
         key: np.array([np.mean(np.array(some)[:, 2] < 0.05), *np.mean(some, axis=0)[:2], len(some)])
         for key, some in made.items()

@@ -27,14 +27,13 @@ def synthetic(n: int, length: int, seed: int = 0) -> TopicCorpus:
     zipf = 1.0 / np.arange(1, VOCABULARY + 1)
     topics = np.cumsum(0.5 * topics / topics.sum(1, keepdims=True) + 0.5 * zipf / zipf.sum(), 1)
     of = rng.integers(0, TRUE_TOPICS, (n, 2))
-    words = np.empty((n, length), dtype=np.int64)
+    words = np.empty((n, 2, length // 2), dtype=np.int64)
     for topic in range(TRUE_TOPICS):
         for half in (0, 1):
             rows = np.flatnonzero(of[:, half] == topic)
             drawn = np.searchsorted(topics[topic], rng.random((len(rows), length // 2)))
-            place = slice(half * length // 2, (half + 1) * length // 2)
-            words[rows, place] = np.minimum(drawn, VOCABULARY - 1)
-    owner = np.repeat(np.arange(n), length)
+            words[rows, half] = np.minimum(drawn, VOCABULARY - 1)
+    owner = np.repeat(np.arange(n), words[0].size)
     bags = count_words(owner, words.ravel(), (n, VOCABULARY))
     names = tuple(f"word{i:05}" for i in range(VOCABULARY))
     return TopicCorpus(names, bags, np.zeros(n, dtype=bool))

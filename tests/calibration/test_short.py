@@ -5,6 +5,7 @@ asserted to miss them, so that a bound which anything would pass cannot stay unn
 """
 
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -195,6 +196,30 @@ def test_topics_beside_originals_keep_their_level_and_have_power(texts):
     some = calibration_news.rejections(rng(10), calibration_news.News(texts=texts, bias=1.2), 8, 59)
     assert some["group_change.v1"][0] > 0.5
     assert texts > 1 or some["paired_distance.v1"][0] > 0.5
+
+
+def test_originals_and_texts_that_change_places_keep_their_topics():
+    """Twenty audits by one fit hold the same sentences, of which each text keeps its own."""
+    world = calibration_news.News(pairs=8, texts=3, topics=4)
+    sides = calibration_news.world(rng(11), world)
+    _, *read = calibration_news._topics(rng(12), sides, world)
+    dealt, dealt_read = calibration_news._dealt(rng(13), sides, read)
+
+    def texts(sides, read):
+        return [
+            (
+                side.pair[i],
+                *(tuple(x[a:b].tolist()) for x in (side.topic, side.group, of_side.topic)),
+                of_side.words[a:b].sum(),
+            )
+            for side, of_side in zip(sides, read, strict=True)
+            for i, (a, b) in enumerate(pairwise(side.start.tolist()))
+        ]
+
+    before, after = texts(sides, read), texts(dealt, dealt_read)
+    assert before != after
+    assert sorted(before) == sorted(after)
+    assert dealt[1].pair.tolist() == list(range(8))
 
 
 def test_names_over_topics_are_both_units():
