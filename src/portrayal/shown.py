@@ -46,21 +46,17 @@ def markdown(text: object) -> str:
     return _LINKS.sub(lambda match: f"\\{match[0]}", escaped)
 
 
-def markdown_table(
-    heads: Sequence[str], rows: Iterable[Sequence[object]], numbers: int = 0, indent: str = ""
-) -> str:
-    r"""Return a table in Markdown, no cell of which takes effect; the last `numbers` to the right.
+def markdown_table(heads: Sequence[str], rows: Iterable[Sequence[object]], indent: str = "") -> str:
+    r"""Return a table in Markdown, no cell of which takes effect.
 
-    >>> print(markdown_table(["who", "n"], [["a|b", 1]], numbers=1))
+    >>> print(markdown_table(["who", "n"], [["a|b", 1]]))
     | who | n |
-    | --- | ---: |
+    | --- | --- |
     | a\|b | 1 |
     """
-    ends = ["---"] * (len(heads) - numbers) + ["---:"] * numbers
     lines = [f"| {' | '.join(map(markdown, row))} |" for row in (heads, *rows)]
-    return "\n".join(
-        f"{indent}{line}" for line in (lines[0], f"| {' | '.join(ends)} |", *lines[1:])
-    )
+    lines.insert(1, f"| {' | '.join(['---'] * len(heads))} |")
+    return "\n".join(indent + line for line in lines)
 
 
 def text_table(

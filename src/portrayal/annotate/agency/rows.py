@@ -233,11 +233,9 @@ class Classifying(ModelReader):
         """What distinguishes its answers: also the form of the prompt."""
         return {**super().marks, "spec": self.spec}
 
-    def classifier(
-        self, folder: Path, masked: bool = True, tell: Say = lambda _: None
-    ) -> AgencyClassifier:
+    def classifier(self, folder: Path, masked: bool = True) -> AgencyClassifier:
         """Return a classifier that asks what has no answer in `folder` yet."""
-        return llm_classifier(self.spec, lambda prompts: self.ask(folder, prompts, tell), masked)
+        return llm_classifier(self.spec, partial(self.ask, folder), masked)
 
     def answered(self, run: Run, annotation: Annotation, tell: Say) -> Annotation:
         """Ask about every sentence of a run, which the caller holds.
