@@ -231,3 +231,22 @@ def test_the_fixture_of_the_example_stops_a_test(
     )
     assert done.returncode == status, done.stdout + done.stderr
     assert ("women among students" in done.stdout) == bool(status)
+
+
+def test_texts_that_no_annotator_read_count_as_failed(portrayal: Portrayal, tmp_path: Path) -> None:
+    spanish = "Ella era enfermera y trabajaba todas las noches en el hospital de la ciudad."
+    english = "Maria was a star student. She helped her friend on day"
+    rows = [
+        {"prompt_id": "learning-neutral-arts", "text": f"{text} {i}."}
+        for i in range(10)
+        for text in (english, spanish)
+    ]
+    texts = write_lines(tmp_path / "t.jsonl", rows)
+    portrayal("audit", "laissez-faire", "--texts", texts, "--out", "r").ok()
+    (tmp_path / "p.toml").write_text(
+        "[unreadable]\nfailed = 0.4\n[[rule]]\nname = 'women'\nmeasure = 'representation'\n"
+        "group = { gender = 'F' }\nallowed_range = [0.1, 9.0]\n",
+        encoding="utf-8",
+    )
+    done = portrayal("gate", "r", "--policy", "p.toml")
+    assert (done.status, "failed" in done.out) == (4, True)

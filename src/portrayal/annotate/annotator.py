@@ -1,7 +1,7 @@
 """Running an annotator over the shards of a run."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
@@ -245,6 +245,17 @@ def annotate_shard(
 @lru_cache(maxsize=4)
 def _strata(path: Path, *_version: int) -> Mapping[str, Strata]:
     return read_prompts(path, words=PROMPT)
+
+
+def n_unread(run: Run, annotators: Iterable[str]) -> int:
+    """Return how many answers of a run none of these annotators read, as other languages.
+
+    Scores of texts hold the length of any text, so that none is unread where they were made.
+    """
+    notes = [run.annotations(name).note() for name in annotators]
+    if any(note.get("annotator", "").startswith("text_scores") for note in notes):
+        return 0
+    return min((int(note.get("n_errors", 0)) for note in notes), default=0)
 
 
 def unread_words(note: Mapping[str, Any]) -> str:

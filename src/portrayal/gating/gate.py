@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from portrayal.annotate.annotator import n_unread
 from portrayal.comparison.compare import (
     Choices,
     Key,
@@ -308,9 +309,12 @@ def _untestable(rule: Rule, check: RuleCheck) -> RuleCheck:
 def _limits(policy: Policy, sides: Sequence[Side]) -> Iterator[Limit]:
     """Shares of texts and people that could not be read, above what is allowed."""
     for side in sides:
-        outcomes: dict[str, int] = side.run.texts.note().get("outcomes", {})
+        outcomes: dict[str, int] = dict(side.run.texts.note().get("outcomes", {}))
         n = sum(outcomes.values())
-        if n and not outcomes.get("ok"):
+        # What no annotator read, as texts in other languages, failed to be read
+        unread = n_unread(side.run, side.run.settings().get("annotators", ()))
+        outcomes["failed"] = outcomes.get("failed", 0) + unread
+        if n and outcomes.get("ok", 0) <= unread:
             yield Limit(side.name, "not readable", 1.0, 0.0)
         for kind, most in policy.unreadable.items():
             share = outcomes.get(kind, 0) / n if n else 0.0

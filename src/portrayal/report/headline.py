@@ -13,7 +13,7 @@ from statistics import fmean
 from typing import Any, Literal
 
 import portrayal.report.formats as fmt
-from portrayal.annotate.annotator import unread_words
+from portrayal.annotate.annotator import n_unread, unread_words
 from portrayal.measure.matched.differences import AT_MOST, N_FIRST
 from portrayal.planning import plan
 from portrayal.records import (
@@ -127,17 +127,16 @@ def headline(view: View, findings: Sequence[Finding]) -> Headline:
     """Return what a run leads with, beside its findings."""
     clusters = report_of(view).wording.clusters
     answered = int(view.note.get("outcomes", {}).get("ok", 0))
-    notes = [view.run.annotations(name).note() for name in view.settings.get("annotators", ())]
-    # What one annotator reads is there to see; a matched study compares words of any language
-    is_any = view.study is not None and view.study.matched
-    unread = 0 if is_any else min((note.get("n_errors", 0) for note in notes), default=0)
-    readable = answered - unread
+    annotators = view.settings.get("annotators", ())
+    # What one annotator reads is there to see
+    readable = answered - (unread := n_unread(view.run, annotators))
     # Texts first: what is wrong with them makes every number void.
     texts = {"texts": [str(path) for path in view.run.texts.parts()]}
-    by_hand = any(name.startswith(_LABELLED) for name in view.settings.get("annotators", ()))
+    by_hand = any(name.startswith(_LABELLED) for name in annotators)
     unseen = ""
     if not readable:
-        unseen = unread_words(notes[0]) if unread else "no text could be read"
+        words = unread_words(view.run.annotations(annotators[0]).note()) if unread else ""
+        unseen = words or "no text could be read"
     # Copies make intervals narrow without telling anything new.
     elif not by_hand and (n := int(rows_of(_DIFFERENT, texts)[0]["n"])) < FEWEST_TEXTS <= readable:
         unseen = f"they are copies of {fmt.plural(n, 'text')}; it takes different answers"
