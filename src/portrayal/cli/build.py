@@ -207,7 +207,7 @@ def classifier(
     validation: Path | None = None,
     masked: opt.Masked = True,
     recipe: str | None = None,
-    seed: tuple[int, ...] = (0,),
+    seed: Annotated[tuple[int, ...], Parameter(show_default=False)] = (0,),
     licence: str = "not stated",
     column: opt.Columns = None,
     format: opt.Format = "table",
@@ -228,7 +228,7 @@ def classifier(
         wan-2024: the paper's settings (BERT, sentences as they stand, 10 epochs, batches of 6,
         learning rate 5e-5), which takes --seed 0 --seed 1 --seed 2; wan-2024-roberta: RoBERTa's.
     seed
-        Start of a training of an encoder; repeatable, each goes to a folder of --out. Default: 0.
+        Start of a training of an encoder, default 0; repeatable: each then has a folder of --out.
     licence
         Of the data, for the model card.
     """
