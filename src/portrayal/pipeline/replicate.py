@@ -6,7 +6,8 @@ which those of `needs` must be there; `values` are what all rows of the kind hav
 patterns of file names with the values they stand for; `[[rows]]` are patterns of a column's cells
 with the values that such rows have; `[spelled]` are other spellings of a field's values, such as
 of models, and `[only]` the values of a field that count, of texts by a `model`. A value of
-`[names]` may name another in braces. `options` are those of the audit, and `[parts]` those of
+`[names]` may name another in braces. `labels` are fields that say who is in a text, of files that
+have them; other texts are read. `options` are those of the audit, and `[parts]` those of
 further ones, of the rows that have such a `part`, or that SQL of `[selections]` takes from `texts`.
 
 `[columns]` are those of estimates that not every run has, with their types. `[[tables]]` are the
@@ -201,7 +202,9 @@ def replicate(
             if selected := db.sql(query).to_arrow_table():
                 written[part] = selected
     # The rows are written anew each time, so the texts of an earlier try may go
-    chosen = {"study": study, "say": say, "replace": True, **spec.get("options", {}), **options}
+    labels = {name: name for name in spec.get("labels", ()) if name in files.fields}
+    chosen: dict[str, Any] = {"study": study, "say": say, "replace": True, "columns": labels}
+    chosen |= {**spec.get("options", {}), **options}
     run = audit(written["texts"], reference=written.get("reference"), out=out, **chosen)
     records = [*run.records]
     for part, more in spec.get("parts", {}).items():
@@ -209,7 +212,9 @@ def replicate(
             records += audit(written[part], out=Path(out) / part, **{**chosen, **more}).records
     figures = _figures(records, spec)
     for reading in spec.get("readings", ()):
-        figures += _READERS[reading["by"]](reading, written.get(reading["of"]))
+        has_labels = {*reading.get("columns", ())} <= files.fields
+        path = written.get(reading["of"]) if has_labels else None
+        figures += _READERS[reading["by"]](reading, path)
     return Replication(run, tuple(figures), tuple(spec["why"]), tuple(files.left_out))
 
 
@@ -261,6 +266,7 @@ class _AuthorsFiles:
 
     spec: Mapping[str, Any]
     left_out: list[str] = field(default_factory=list)
+    fields: set[str] = field(default_factory=set)
 
     def written(self, data: Path, folder: Path) -> dict[str, Path]:
         """Write the rows of each part to a file of the folder; return the files with rows."""
@@ -308,6 +314,7 @@ class _AuthorsFiles:
         else:
             self.left_out.append(f"{path}: columns {', '.join(source.columns)}")
             return
+        self.fields |= columns.keys()
         constants = dict(kind.get("values", {}))
         # Some files say the model or the part only in their names
         for pattern, values in self.spec.get("names", {}).items():
