@@ -29,9 +29,11 @@ ALL = "all"
 REFERENCE = "reference"
 """The "model" of texts that people wrote, with which those of models are compared."""
 
-BASIS, CORRECTED = "basis", "corrected by hand"
+BASIS, BY_HAND = "basis", "by hand"
+CORRECTED = f"corrected {BY_HAND}"
 """Stratum of an estimate that labels by hand correct, and its value there: beside it stands the
-same estimate as the scorer reads the texts, without this stratum."""
+same estimate as the scorer reads the texts, without this stratum. Where a second classifier
+corrects it, "by hand" is its name ("by minilm-lac.v1")."""
 
 WEIGHTED = "weighted by prompt"
 """Value of the stratum `BASIS` where people of large prompts count less; the pooled value stands
@@ -388,8 +390,8 @@ class Estimate:
 
     @property
     def corrected(self) -> bool:
-        """Whether labels by hand correct it."""
-        return self.strata.get(BASIS) == CORRECTED
+        """Whether labels of a sample correct it, by hand or by a second classifier."""
+        return self.strata.get(BASIS, WEIGHTED) != WEIGHTED
 
     @property
     def population(self) -> Population:

@@ -74,7 +74,7 @@ def test_a_sheet_is_scored_and_corrects_the_audit_and_its_report(
     assert re.search(r"ratio: the scorer saw \S+, people say \S+ \(", said)
     assert "Not corrected: " in said
     page = (tmp_path / "r" / "report.html").read_text(encoding="utf-8")
-    assert "What labels by hand corrected" in page
+    assert "What labels of a sample corrected" in page
     rows = inside(
         "list", "estimates", "r", "--measure", "representation", "--format", "json"
     ).json()

@@ -16,7 +16,7 @@ from .conftest import estimate
 Maker = Callable[..., Run]
 NOTE = "people of 100 texts labelled by one rater, whose errors nobody can see"
 FEW = "17 dominant characters are labelled by hand here, and a correction needs 20 or more"
-RARE = "too few hand labels for so rare a group: no {} is among them, as may be where up to 8 % are"
+RARE = "too few labels for so rare a group: no {} is among them, as may be where up to 8 % are"
 
 
 def by_hand(value: float | None, naive: float = 1.0, **more: Any) -> Estimate:
@@ -50,11 +50,11 @@ def test_a_run_says_what_was_corrected_by_how_much_and_what_not_and_why(make_run
         "Men in stories about work, subordination ratio: the scorer saw 1.00, people say 1.10 "
         "(0.73–1.65).",
         f"Not corrected: 2 numbers in stories about love, as {FEW}.",
-        "Not corrected: 2 numbers (women and non-binary people), as too few hand labels for so "
+        "Not corrected: 2 numbers (women and non-binary people), as too few labels for so "
         "rare a group.",
     ]
     assert {*lines} <= {line.replace("\u00a0", " ") for line in finding_lines(run)}
-    assert "What labels by hand corrected" in render(View.of(run))
+    assert "What labels of a sample corrected" in render(View.of(run))
 
 
 def test_labels_that_correct_nothing_say_so_and_why(make_run: Maker) -> None:
@@ -68,13 +68,13 @@ def test_labels_that_correct_nothing_say_so_and_why(make_run: Maker) -> None:
 
 def test_labels_that_say_what_the_scorer_saw_move_nothing(make_run: Maker) -> None:
     _, second = correction_lines(make_run([by_hand(1.0)]))
-    assert second == "People say of these texts what the scorer saw: no number moved."
+    assert second == "No number moved: people say of these texts what the scorer saw."
 
 
 def test_a_run_without_labels_says_nothing_of_them(make_run: Maker) -> None:
     run = make_run([estimate(2.0, 1.0, 3.0)])
     assert correction_lines(run) == ()
-    assert "What labels by hand corrected" not in render(View.of(run))
+    assert "What labels of a sample corrected" not in render(View.of(run))
 
 
 def test_a_way_of_seeing_is_named_without_the_labels_that_corrected_it(make_run: Maker) -> None:

@@ -1,5 +1,7 @@
 """Corrected sums: their definition by loops, and by simulation with known truth."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -241,3 +243,32 @@ def test_one_prompt_has_an_interval_of_itself_alone():
     fixed = infer_two_phase(sums, 0.95, NO_NULL, over="these prompts")
     assert np.isnan(found.low[0])
     assert fixed.low[0] < found.value[0] < fixed.high[0]
+
+
+def test_prompts_clustered_in_two_ways_have_the_variance_of_both():
+    rng = np.random.default_rng(3)
+    name, topic = np.repeat(np.arange(12), 6), np.tile(np.arange(6), 12)
+    of_name = rng.normal(0, 0.25, 12)[name]
+    prompt = np.repeat(np.arange(72), 20)
+    truth = (rng.random(1440) < np.clip(0.5 + of_name[prompt], 0.02, 0.98)) * 1.0
+    said = np.where(rng.random(1440) < 0.2, 1.0 - truth, truth)
+    drawn = rng.permutation(1440)[:300]
+    every = np.ones(1440)
+    sums = corrected(prompt, drawn, (said, every), (truth, every))
+    gradient = sums.of_share
+    alone, _ = sums.variance(gradient)
+    same, _ = replace(sums, ways=(np.arange(72), np.arange(72))).variance(gradient)
+    assert same == pytest.approx(alone)
+    crossed = replace(sums, ways=(name, topic))
+    by_name, by_topic, by_prompt = (one.variance(gradient)[0] for one in crossed.by_way)
+    both, _ = crossed.variance(gradient)
+    assert both == pytest.approx(max(by_name + by_topic - by_prompt, by_name, by_topic))
+    # Names differ, so that texts of other names tell less than as many prompts would
+    assert both > 1.5 * alone
+    found = infer_two_phase(crossed, 0.95, NO_NULL)
+    assert found.n_clusters.tolist() == [6]
+    assert found.carriers[0] <= 6
+    by_name = crossed.by_way[0]
+    for sums_by_name, by_hand in ((by_name.fitted, sums.fitted), (by_name.errors, sums.errors)):
+        for i in range(12):
+            assert sums_by_name[:, i] == pytest.approx(by_hand[:, name == i].sum(1))

@@ -8,8 +8,9 @@ import pytest
 import portrayal
 from command import invoke
 from portrayal.annotate.agency.linear import WordScores, write_linear
+from portrayal.annotate.agency.loading import classifier_label
 from portrayal.collect.fields import map_columns
-from portrayal.errors import DataError, OptionError
+from portrayal.errors import DataError, OptionError, PortrayalError
 from portrayal.report.view import clusters_of
 from portrayal.run.estimates import flatten_estimates
 from portrayal.studies.agency.audit import FIELDS, STUDY, AgencyOptions, known_prompts
@@ -262,21 +263,24 @@ def test_the_unmasked_result_can_come_first(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"classifier": "nothing-here"}, "there is no classifier 'nothing-here'"),
+        (
+            {"classifier": "nothing-here"},
+            "'nothing-here' is no agency classifier and no folder that exists",
+        ),
         ({"min_group": -1}, "min_group"),
         ({"per_stratum": -1}, "per_stratum"),
         ({"by": ("a", "a")}, "named twice"),
     ],
 )
 def test_options_that_cannot_be_used_are_refused(options, message):
-    with pytest.raises(OptionError, match=message):
+    with pytest.raises(PortrayalError, match=message):
         AgencyOptions(**options)
 
 
 def test_a_folder_is_called_by_its_name_alone(tmp_path):
     (tmp_path / "mine").mkdir()
     options = AgencyOptions(classifier=str(tmp_path / "mine"))
-    assert options.classifier_label == "trained model mine"
+    assert classifier_label(options.classifier) == "trained model mine"
 
 
 def test_published_prompts_are_known_without_accents_and_with_the_instruction():

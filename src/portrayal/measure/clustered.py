@@ -22,7 +22,7 @@ from portrayal.measure.scope import Scope
 from portrayal.measure.scored import ScoredUnits
 from portrayal.records import (
     BASIS,
-    CORRECTED,
+    BY_HAND,
     CORRECTED_BESIDE,
     EFFECTIVE,
     Estimate,
@@ -246,7 +246,8 @@ class GroupSums:
         corrected = corrected_inference(
             hand.sums, scope, form, scale=scale, null=hand.null, **linear
         )
-        return replace(naive, corrected=corrected)
+        # Whatever else is known of the clusters holds of both
+        return replace(naive, corrected=replace(naive, **vars(corrected)))
 
     def shares_of_parts(
         self, part: IntArray, scope: Scope
@@ -494,13 +495,14 @@ def corrected_estimate(
     units = hand.sums.sums[1::2, :, i] if hand.roles else hand.sums.whole[:, i]
     common = {
         **fields,
-        "strata": {**fields["strata"], BASIS: CORRECTED},
+        "strata": {**fields["strata"], BASIS: f"corrected {hand.by}"},
         # a correction can take away more than there is
         "n_units": max(float(units.sum()), 0.0),
         "n_clusters": int(result.n_clusters[i]),
         "exclusions": {},
     }
-    instruments = {**fields["instruments"], "hand_labels": hand.note}
+    labels = "hand_labels" if hand.by == BY_HAND else "corrected_by"
+    instruments = {**fields["instruments"], labels: hand.note}
     status = fields.get("status", Status())
     reason = undefined if np.isnan(scale) else None
     # The first reason that holds: no baseline, then too few labels, then an impossible value.
@@ -510,7 +512,7 @@ def corrected_estimate(
     if reason is not None:
         common |= {"instruments": instruments, "status": status}
         return scope.estimate(measure, value=None, undefined=reason, details=details, **common)
-    more: dict[str, Any] = {"interval": result.interval(i, scope)}
+    more: dict[str, Any] = {"interval": result.interval(i, scope, hand.cluster)}
     tested = tested and bool(result.tested)
     point = 0.0 if fields["statistic"] == "difference" else 1.0
     if hand.null is not None:
@@ -521,7 +523,8 @@ def corrected_estimate(
         more["null"] = Null(point, np.nan, np.nan, scope.level, "no difference")
     tested = tested and status.no_test is None
     if tested and not np.isnan(result.p[i]):
-        more |= {"tests": (result.test(i),), "fixed": result.in_these_prompts(i)}
+        tests = (result.test(i, hand.cluster),)
+        more |= {"tests": tests, "fixed": result.in_these_prompts(i)}
     numbers: dict[str, float] = {"naive": naive, "moved": value - naive, **result.effective(i)}
     # What holds of these very texts alone stands beside what holds of prompts like these.
     if result.here is not None:
@@ -532,7 +535,8 @@ def corrected_estimate(
     for role, n, of in zip(hand.roles, part, base, strict=False):
         numbers |= {f"count_{role}": float(n), f"n_{role}": float(of)}
     details |= {name: x for name, x in numbers.items() if np.isfinite(x)}
-    common |= {"instruments": instruments, "status": result.status(i, test=tested) | status}
+    lacking = result.status(i, test=tested, cluster=hand.cluster)
+    common |= {"instruments": instruments, "status": lacking | status}
     return scope.estimate(measure, value=value, details=details, **common, **more)
 
 

@@ -6,7 +6,7 @@ corrected estimate of each group beside the raw one.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from portrayal.annotate.scores import AGENCY, SENTIMENT, TOXICITY
 from portrayal.errors import DataError
 from portrayal.measure.scored import ScoredUnits
 from portrayal.raters.labels import HandTable
+from portrayal.records import BY_HAND
 from portrayal.run.directory import Run, read_chosen
 from portrayal.run.files import read_parquet
 from portrayal.stats import upper_of_none
@@ -51,6 +52,8 @@ class HandSums:
         What a share over a baseline is tested against, shape (k,), NaN for no test; None for 1.
     roles
         Names of the two sides of a ratio.
+    by, cluster
+        Who labelled: "by hand", or "by" a second classifier; and what the sums' clusters are.
     """
 
     sums: TwoPhase
@@ -64,6 +67,8 @@ class HandSums:
     slope: float = 1.0
     null: FloatArray | None = None
     roles: Sequence[str] = ()
+    by: str = BY_HAND
+    cluster: str = "prompt"
 
     @classmethod
     def of(
@@ -125,17 +130,17 @@ class HandSums:
         n = int(self.fewer[i])
         if self.two_sides and int(self.labelled[i]) >= FEWEST and n < FEWEST // 2:
             return (
-                f"{n} {self.unit}s of one of the groups are labelled by hand, and a correction "
+                f"{n} {self.unit}s of one of the groups are labelled {self.by}, and a correction "
                 f"needs {FEWEST // 2} or more of each"
             )
         n = int(self.labelled[i])
         if n < FEWEST:
             unit = f"{n} {self.unit}s"
-            return f"{unit} are labelled by hand here, and a correction needs {FEWEST} or more"
+            return f"{unit} are labelled {self.by} here, and a correction needs {FEWEST} or more"
         if not self.carried[i] > 0:
             # A bound above 0 would leave out samples that by chance have few, and bend the mean.
             name, most = " ".join(group.values()), 100.0 * float(upper_of_none(n, 0.95))
-            rare = f"too few hand labels for so rare a group: no {name} is among them"
+            rare = f"too few labels for so rare a group: no {name} is among them"
             return f"{rare}, as may be where up to {most:.1f} % are"
         return None
 
@@ -153,7 +158,9 @@ class HandUnits:
     weight
         How many units each stands for, shape (n,).
     note
-        Who labelled them.
+        Who labelled them, in words.
+    by
+        As of `HandSums`.
     """
 
     row: IntArray
@@ -161,6 +168,7 @@ class HandUnits:
     truth: FloatArray
     weight: FloatArray
     note: str
+    by: str = BY_HAND
 
     def sums(
         self,
@@ -184,12 +192,13 @@ class HandUnits:
         """
         inside = np.isin(self.row, everyone[0])
         labelled = of_rows(self.row[inside], self.weight[inside], self.guess[inside])
-        return HandSums.of(
+        sums = HandSums.of(
             *(of_rows(*everyone), labelled, labelled.scored(self.truth[inside]), self.note),
             unit=unit,
             two_sides=two_sides,
             slope=slope,
         )
+        return replace(sums, by=self.by)
 
 
 ORIGINAL = "original:"

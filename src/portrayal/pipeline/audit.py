@@ -469,7 +469,7 @@ def _measure(
     }
     run.write_settings({n: value for n, value in settings.items() if value not in (None, [])})
     tell(f"estimates: {stage.note()['n_estimates']:,}")
-    if options.hand_labels is not None:
+    if options.hand_labels is not None or getattr(options, "correct_by", None) is not None:
         from portrayal.report import correction_lines
 
         for line in correction_lines(run):

@@ -1,10 +1,10 @@
-"""Corrected: what labels by hand corrected in a run, by how much, and what they did not and why."""
+"""Corrected: what labels of a sample corrected in a run, by how much, what they did not and why."""
 
 import math
 from collections.abc import Sequence
 
 import portrayal.report.formats as fmt
-from portrayal.records import BASIS, Estimate
+from portrayal.records import BASIS, CORRECTED, Estimate
 from portrayal.registry import form_of
 from portrayal.report.sentences import place_phrase
 from portrayal.report.view import View
@@ -18,24 +18,25 @@ MOST_PLACES = 4
 
 
 def correction_lines(run: Run) -> tuple[str, ...]:
-    """Return what a terminal says of a run's labels by hand; none where it has none."""
+    """Return what a terminal says of a run's labels of a sample; none where it has none."""
     with run.speaking():
         return corrections(View.of(run))
 
 
 def corrections(view: View) -> tuple[str, ...]:
-    """Return how many numbers labels by hand corrected, the furthest moved, and which not and why.
+    """Return how many numbers labels corrected, the furthest moved, and which not and why.
 
-    None where a run has no labels by hand.
+    None where a run has no labels by hand, nor by a second classifier.
     """
     # Whatever labels were meant to correct, also where they could not.
-    tried = [e for e in view.only_main(view.estimates) if "hand_labels" in e.instruments]
+    tried = [e for e in view.only_main(view.estimates) if e.corrected]
     if not tried:
         return ()
-    notes = fmt.listed(list(dict.fromkeys(e.instruments["hand_labels"] for e in tried)))
+    notes = [e.instruments.get("hand_labels") or e.instruments["corrected_by"] for e in tried]
+    by = capital(tried[0].strata[BASIS].removeprefix("corrected "))
     corrected = [e for e in tried if e.value is not None and "naive" in e.details]
     counted = f"{len(corrected) or 'none'} of {fmt.plural(len(tried), 'number')}"
-    lines = [f"By hand: {notes}; they correct {counted}."]
+    lines = [f"{by}: {fmt.listed(list(dict.fromkeys(notes)))}; they correct {counted}."]
     if corrected:
         # How often the scorer alone would have misled.
         outside = sum(
@@ -52,7 +53,7 @@ def corrections(view: View) -> tuple[str, ...]:
         if (more := len(moved) - MOST_MOVED) > 0:
             lines.append(f"{fmt.plural(more, 'more number')} moved less.")
         if not moved:
-            lines.append("People say of these texts what the scorer saw: no number moved.")
+            lines.append(f"No number moved: {_who(tried[0])} of these texts what the scorer saw.")
     return (*lines, *_reasons([e for e in tried if e not in corrected]))
 
 
@@ -74,7 +75,13 @@ def _moved_words(e: Estimate) -> str:
     bounds = f" ({fmt.interval(e.interval, form)})" if e.interval is not None else ""
     title = measure_title(e.measure, inside=True)
     place = f"{capital(group_words(e.group))}{_place_by_hand(e)}, {title}"
-    return f"{place}: the scorer saw {naive}, people say {value}{bounds}."
+    return f"{place}: the scorer saw {naive}, {_who(e)} {value}{bounds}."
+
+
+def _who(e: Estimate) -> str:
+    """Who labelled, with the verb."""
+    basis = e.strata[BASIS]
+    return "people say" if basis == CORRECTED else f"{basis.removeprefix('corrected by ')} says"
 
 
 def _place_by_hand(e: Estimate) -> str:

@@ -482,7 +482,8 @@ def _turned(e: Estimate) -> Estimate:
     if not is_pair or not pairs or subject_of(pairs[0], e.value or 0.0) == 0:
         return e
     bounds = e.interval and replace(e.interval, low=-e.interval.high, high=-e.interval.low)
-    return replace(e, value=-(e.value or 0.0), interval=bounds)
+    details = {name: -x if name == "naive" else x for name, x in e.details.items()}
+    return replace(e, value=-(e.value or 0.0), interval=bounds, details=details)
 
 
 def _evidence(view: View, e: Estimate) -> str:

@@ -93,7 +93,7 @@ class Report:
     remedies
         Options that would answer what is left open, each with its command.
     corrected
-        What labels by hand corrected, by how much, and what they did not and why, a line each.
+        What labels of a sample corrected, by how much, and what they did not and why, a line each.
     findings
         What the report states, those that stand in front first; `folded` says which a page folds.
     here

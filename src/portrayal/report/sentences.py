@@ -21,7 +21,6 @@ from portrayal.records import (
     ALL,
     BASIS,
     BORNE_MOSTLY,
-    CORRECTED,
     FEW_PEOPLE,
     WEIGHTED,
     Count,
@@ -356,7 +355,7 @@ def template_fields(e: Estimate) -> dict[str, str]:
     """
     seen_by = strata_words({"seen_by": e.strata.get("seen_by", ALL)}, e.group)
     if e.corrected:
-        seen_by = (seen_by + (corrected_from(e) or f", {CORRECTED}")).removeprefix(", ")
+        seen_by = (seen_by + (corrected_from(e) or f", {e.strata[BASIS]}")).removeprefix(", ")
     return {
         **e.strata,
         "seen_by": f", {seen_by}" if seen_by else "",

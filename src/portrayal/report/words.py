@@ -10,7 +10,7 @@ from typing import Any
 
 import portrayal.reference.labels as shown
 import portrayal.report.formats as fmt
-from portrayal.records import BASIS, CORRECTED, Estimate
+from portrayal.records import BASIS, Estimate
 from portrayal.reference.factors import load_factor
 from portrayal.reference.labels import PALETTE
 from portrayal.registry import described, form_of
@@ -228,10 +228,11 @@ def standing(estimates: Iterable[Estimate]) -> list[Estimate]:
 def corrected_from(e: Estimate) -> str:
     """Return from what labels by hand corrected an estimate, after a comma; "" where they did not.
 
-    >>> own = "news", "group_change.v1", "difference", "pair", {"level": "word"}, {"gender": "F"}
+    >>> strata, group = {"basis": "corrected by hand"}, {"gender": "F"}
+    >>> own = "news", "group_change.v1", "difference", "pair", strata, group
     >>> corrected_from(Estimate(*own, -0.2, details={"naive": -0.1}))
     ', corrected by hand from −10.0 points'
     """
     if "naive" not in e.details:
         return ""
-    return f", {CORRECTED} from {fmt.number(e.details['naive'], form_of(e))}"
+    return f", {e.strata[BASIS]} from {fmt.number(e.details['naive'], form_of(e))}"

@@ -25,7 +25,7 @@ Angelopoulos et al. (2023), Prediction-powered inference, Science 382; Angelopou
 """
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Literal
 
 import numpy as np
@@ -39,6 +39,7 @@ from portrayal.stats.clustered import (
     Clustered,
     agree,
     sums_by,
+    two_way_variance,
 )
 from portrayal.stats.design_effect import (
     SMALLEST_EFFECT,
@@ -110,6 +111,9 @@ class TwoPhase:
         Effective number of labelled units in the first denominator, shape (k,).
     roles
         Whether the two shares are those of roles, both of which carry a group.
+    ways
+        Where prompts are clustered in two ways at once, such as by name and by topic: the code of
+        each prompt in either way, shape (n_prompts,) each.
     """
 
     fitted: FloatArray
@@ -121,10 +125,32 @@ class TwoPhase:
     df: FloatArray
     units: FloatArray
     roles: bool = False
+    ways: tuple[IntArray, ...] = ()
+
+    @cached_property
+    def by_way(self) -> tuple["TwoPhase", ...]:
+        """The same sums by the clusters of each way, and last by prompt."""
+        by_prompt = replace(self, ways=())
+        parts = []
+        for code in self.ways:
+            by = partial(sums_by, code, int(code.max()) + 1)
+            fitted, errors = (np.stack([*map(by, sums)]) for sums in (self.fitted, self.errors))
+            totals, labelled = by(self.totals), by(self.labelled[:, np.newaxis])[:, 0]
+            parts.append(
+                replace(by_prompt, fitted=fitted, errors=errors, totals=totals, labelled=labelled)
+            )
+        return (*parts, by_prompt)
+
+    @property
+    def clusters(self) -> IntArray:
+        """Prompts with units, or clusters of the way that has fewest, shape (k,)."""
+        return np.asarray(np.min([(one.totals > 0).sum(0) for one in self.by_way], axis=0))
 
     @cached_property
     def carriers(self) -> FloatArray:
         """Effective number of prompts that carry the first numerator, or both of roles, (k,)."""
+        if self.ways:
+            return np.asarray(np.min([one.carriers for one in self.by_way], axis=0))
         numerators = self.sums[::2] if self.roles else self.sums[:1]
         return effective_number(np.maximum(numerators, 0.0).sum(0))
 
@@ -194,8 +220,12 @@ class TwoPhase:
         """Variance over prompts like these of what `gradient` makes of the sums, and its df.
 
         What the scorer says varies between prompts, over all units; errors vary by the draw, and
-        more where those of one prompt are alike.
+        more where those of one prompt are alike. Prompts that are clustered in two ways have the
+        variances of both less that by prompt.
         """
+        if self.ways:
+            both = [one.variance(gradient) for one in self.by_way]
+            return two_way_variance(*zip(*both, strict=True))
         r = len(gradient)
         predictions, missed = (
             np.nan_to_num(np.einsum("ik,ipk->pk", gradient, sums[:r]))
@@ -336,7 +366,7 @@ def infer_two_phase(
     # Where all that is labelled is alike, as much is said as by so many labels.
     least = 0.5 / (sums.units + 1.0)
     inner = np.clip(share, least, 1.0 - least)
-    clusters, ones = (sums.totals > 0).sum(0), np.ones_like(total)
+    clusters, ones = sums.clusters, np.ones_like(total)
     unit = sums.drawn(sums.of_share) if over == "these texts" else sums.apart
     units = divide(inner * (1 - inner), unit)
     units = np.where(np.isfinite(units) & (units > 0), units, np.nan_to_num(total))
@@ -345,7 +375,8 @@ def infer_two_phase(
         variance, df = sums.variance(sums.of_share)
         effect = divide(variance, sums.apart)
         usable = np.isfinite(effect) & (effect > 0) & (df > 0)
-        most = np.maximum(units / np.maximum(effective_number(sums.totals), 1.0), 1.0)
+        fewest = np.min([effective_number(one.totals) for one in sums.by_way], axis=0)
+        most = np.maximum(units / np.maximum(fewest, 1.0), 1.0)
         evidence = replace(
             evidence,
             effect=np.where(usable, effect, 1.0),
@@ -378,7 +409,7 @@ def infer_two_phase_contrast(
     n, m = np.where(totals[1::2] > 0, totals[1::2], np.nan)
     upper, lower = divide(totals[0], n), divide(totals[2], m)
     spread = [np.maximum(s * (1.0 - s) * sums.typical, 0.0) for s in (upper, lower)]
-    clusters, fixed = (sums.totals > 0).sum(0), over != "prompts"
+    clusters, fixed = sums.clusters, over != "prompts"
 
     def score(ratio: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Score, standard error and degrees of freedom of ratios, shape (k,) each."""

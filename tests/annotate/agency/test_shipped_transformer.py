@@ -66,9 +66,11 @@ def test_another_encoder_than_the_card_names_is_refused(tmp_path):
 
 def test_the_classifier_of_lac_alone_reads_beside_it() -> None:
     beside = reading_beside("transformer")
-    assert list(beside) == ["untaught"]
+    assert beside["classifier"] == "untaught"
     settings = agency_settings("transformer") | {"beside": beside}
-    (row,) = AGENCY.setup(settings)([{"text": " ".join(SENTENCES[:2])}], [{}])
+    (row,) = AGENCY.setup(settings)(
+        [{"text_id": "a", "model": "m", "text": " ".join(SENTENCES[:2])}], [{}]
+    )
     for reading, name in ((row["agentic"], "transformer"), (row["beside"], "untaught")):
         assert reading == pytest.approx(load_classifier(name)(SENTENCES[:2])[:, 1].tolist())
 

@@ -57,6 +57,9 @@ def made(tmp_path, rows, *, by_prompt=False, group=("gender", "race"), stratum=N
             "text_id": texts["text_id"],
             "agentic": pa.array(p, pa.list_(pa.float32())),
             "checkpoints": pa.nulls(len(p), pa.list_(pa.list_(pa.float32()))),
+            "beside": pa.nulls(len(p), pa.list_(pa.float32())),
+            "chance": [1.0] * len(p),
+            "bare": [row.get("bare", 0) for row in rows],
             "error": pa.array([row.get("error") for row in rows], pa.string()),
         }
         write_parquet(pa.table(annotated), stage.folder / "part-00000.parquet")
@@ -72,7 +75,7 @@ def made(tmp_path, rows, *, by_prompt=False, group=("gender", "race"), stratum=N
 
 
 STRATA = pa.map_(pa.string(), pa.string())
-KEPT = ("p", "prompt", "sample", "model", "outcome", "error")
+KEPT = ("p", "bare", "prompt", "sample", "model", "outcome", "error")
 
 
 def probabilities(n_agentic, n):

@@ -47,7 +47,7 @@ def texts_of(gap, group, *, cluster=None, unit="text", stratum=None, beside=None
         blocks={**blocks, STRATUM: stratum},
         columns={},
         outcome=none,
-        readings={"masked": MaskingReading(gap, none + 1.0, none * 0.0, beside)},
+        readings={"masked": MaskingReading(gap, none + 1.0, none * 0.0, none * 0.0, beside)},
         left_out=none - 1,
     )
 

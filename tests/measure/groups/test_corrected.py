@@ -144,7 +144,7 @@ def test_a_group_without_a_label_is_not_corrected(run: Run) -> None:
     assert found.value is None
     most = 100 * (1 - 0.05 ** (1 / found.details["n_labelled"]))
     assert found.undefined == (
-        "too few hand labels for so rare a group: no star is among them, as may be where up to "
+        "too few labels for so rare a group: no star is among them, as may be where up to "
         f"{most:.1f} % are"
     )
 

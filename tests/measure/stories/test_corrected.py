@@ -232,7 +232,7 @@ def test_a_group_of_which_nobody_is_labelled_is_undefined():
     tally, hand = made(prompt, gold, gold, np.arange(2, len(gold), 4), n_prompts=40)
     found = representation(tally, hand, "NB")
     assert found.value is None
-    assert found.undefined.startswith("too few hand labels for so rare a group: no NB")
+    assert found.undefined.startswith("too few labels for so rare a group: no NB")
 
 
 def test_a_group_never_dominant_has_an_interval_with_one_side():

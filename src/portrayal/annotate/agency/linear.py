@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import expit
 
 from portrayal.errors import DataError
 from portrayal.models.loading import read_arrays
@@ -89,12 +90,6 @@ class AgencyClassifier:
         return np.stack([member(sentences)[:, 1] for member in self.members or (self,)])
 
 
-def logistic(logits: ArrayLike) -> FloatArray:
-    """Return the probabilities of logits."""
-    with np.errstate(over="ignore"):
-        return 1.0 / (1.0 + np.exp(-np.asarray(logits, dtype=np.float64)))
-
-
 def tokens(sentence: str) -> list[str]:
     """Return the words, masks, commas and semicolons of a sentence in lower case; numbers are 0."""
     words = _TOKEN.findall(sentence.lower())
@@ -157,7 +152,7 @@ def linear_classifier(scores: WordScores, masked: bool = True) -> AgencyClassifi
         score += sum([scores.tails[word] for word in tail(words) if word in scores.tails])
         return scores.bias + score / math.sqrt(len(words))
 
-    return AgencyClassifier(scores.name, masked, lambda read: logistic([*map(logit, read)]))
+    return AgencyClassifier(scores.name, masked, lambda read: expit([*map(logit, read)]))
 
 
 @cache
@@ -299,7 +294,7 @@ def fit_linear(
         scores, bias = parameters[:-1], parameters[-1]
         logits = matrix @ scores + bias
         cost = np.logaddexp(0.0, logits) - target_values * logits
-        error = row_weights * (1.0 / (1.0 + np.exp(-logits)) - target_values)
+        error = row_weights * (expit(logits) - target_values)
         gradient = np.append(turned @ error + scores / strength, error.sum())
         return float(row_weights @ cost + scores @ scores / (2.0 * strength)), gradient
 

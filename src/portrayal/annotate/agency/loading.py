@@ -22,8 +22,9 @@ from pathlib import Path
 from typing import Annotated
 
 import numpy as np
+from scipy.special import expit
 
-from portrayal.annotate.agency.linear import AgencyClassifier, logistic, read_linear, shipped
+from portrayal.annotate.agency.linear import AgencyClassifier, read_linear, shipped
 from portrayal.annotate.llm import read_replies, templates
 from portrayal.collect.ask.replies import Ask, Reply, prompt_of
 from portrayal.errors import DataError, OptionError, UnknownNameError
@@ -38,13 +39,8 @@ _FILES = ("linear.npz", "config.json")
 
 def mean_of(agentic: FloatArray) -> FloatArray:
     """Return the mean over checkpoints, shape (k, n) -> (n,); NaN where none can say."""
-    is_told = ~np.isnan(agentic)
     # Not nanmean: it warns where no checkpoint can say
-    total = np.where(is_told, agentic, 0.0).sum(axis=0)
-    count = is_told.sum(axis=0)
-    mean = np.full(total.shape, np.nan)
-    np.divide(total, count, out=mean, where=count > 0)
-    return mean
+    return np.asarray(np.ma.masked_invalid(agentic).mean(axis=0).filled(np.nan))
 
 
 def checkpoint_folders(folder: Path) -> tuple[Path, ...]:
@@ -170,7 +166,8 @@ def shipped_transformer(masked: bool = True) -> AgencyClassifier:
         encoder_logits = np.array([*map(logit, sentences)], dtype=np.float64)
         # The mean of both logits; one of 0 or 1 is infinite and decides
         with np.errstate(divide="ignore"):
-            return logistic((encoder_logits + np.log(p_agentic) - np.log1p(-p_agentic)) / 2.0)
+            logits = (encoder_logits + np.log(p_agentic) - np.log1p(-p_agentic)) / 2.0
+        return np.asarray(expit(logits))
 
     return AgencyClassifier("minilm-lac.v1", masked, agentic)
 
@@ -347,12 +344,30 @@ def load_classifier(
     return _from_folder(spec, masked)
 
 
-def _from_folder(spec: str, masked: bool) -> AgencyClassifier:
-    folder = Path(spec).expanduser()
-    if not folder.is_dir():
+def check_classifier(spec: str) -> None:
+    """Raise an UnknownNameError for what names no classifier, and is no folder that exists."""
+    is_known = spec in (*SHIPPED, "lexicon") or spec.startswith(("lexicon:", "sentiment:", "llm:"))
+    if not (is_known or Path(spec).expanduser().is_dir()):
         raise UnknownNameError(
             f"{spec!r} is no agency classifier and no folder that exists. Expected {SPECS}."
         )
+
+
+def classifier_label(spec: str) -> str:
+    """Return a classifier's own name, with its version; a folder by its name alone."""
+    path = Path(spec).expanduser()
+    if path.is_dir():
+        n, name = len(checkpoint_folders(path)), path.resolve().name
+        return f"{n} checkpoints of {name}" if n else f"trained model {name}"
+    if spec in (*SHIPPED, "lexicon"):
+        return load_classifier(spec).name
+    engine, _, path_or_name = spec.partition(":")
+    return f"{engine}:{Path(path_or_name).name}" if engine == "lexicon" else spec
+
+
+def _from_folder(spec: str, masked: bool) -> AgencyClassifier:
+    check_classifier(spec)
+    folder = Path(spec).expanduser()
     members = [_from_folder(str(checkpoint), masked) for checkpoint in checkpoint_folders(folder)]
     # A folder of classifiers is one classifier, and each is read on its own
     if members:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 from hashlib import blake2b
-from itertools import chain
+from itertools import chain, compress
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +19,13 @@ import numpy as np
 import pyarrow as pa
 
 import portrayal.registry as registry
-from portrayal.annotate.agency.linear import AgencyClassifier, shipped
+from portrayal.annotate.agency.linear import AgencyClassifier
 from portrayal.annotate.agency.loading import (
     CARD,
     SHIPPED,
     WEIGHTS,
     checkpoint_folders,
+    lexicon_classifier,
     llm_classifier,
     load_classifier,
     mean_of,
@@ -42,7 +43,7 @@ from portrayal.reference.datafile import file_states
 from portrayal.run.directory import Run, read_prompts, read_shards
 from portrayal.run.files import fingerprint
 from portrayal.run.manifest import ANSWERS
-from portrayal.types import Say
+from portrayal.types import FloatArray, Say
 
 Row = Mapping[str, Any]
 Work = Any
@@ -53,6 +54,8 @@ _SCHEMA = pa.schema(
         pa.field("agentic", pa.list_(pa.float32())),
         pa.field("checkpoints", pa.list_(pa.list_(pa.float32()))),
         pa.field("beside", pa.list_(pa.float32())),
+        pa.field("chance", pa.float64()),
+        pa.field("bare", pa.int32()),
     ]
 )
 
@@ -85,13 +88,13 @@ def agency_settings(classifier: str) -> dict[str, Any]:
     return {"classifier": classifier, "files": digest, "checkpoints": n}
 
 
-def reading_beside(classifier: str) -> dict[str, str]:
+def reading_beside(classifier: str) -> dict[str, Any]:
     """Return what reads every sentence beside a classifier, with a digest of its file.
 
     That is the classifier trained on LAC alone; where it is the one that was chosen, the other.
     """
     name = "linear" if classifier == "untaught" else "untaught"
-    return {name: _digest(name)}
+    return {"classifier": name, "files": _digest(name)}
 
 
 def _digest(name: str) -> str:
@@ -115,8 +118,10 @@ def agency_sentences(text: str) -> list[tuple[int, int]]:
 def _annotator(settings: Mapping[str, Any], *, masked: bool) -> Work:
     """Return the function that annotates the rows of a shard."""
     classify = _classifier(settings, masked=masked)
-    name = next(iter(settings.get("beside", {})), "")
-    other = shipped(masked, name) if name else None
+    beside, words = settings.get("beside", {}), lexicon_classifier()
+    other = load_classifier(beside["classifier"], masked) if beside else None
+    # Whoever reads beside reads all sentences, or a sample with these chances
+    chance_of, by, seed = (beside.get(name) for name in ("chance", "by", "seed"))
 
     def work(rows: Sequence[Row], strata: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
         spans = [agency_sentences(row["text"]) for row in rows]
@@ -125,25 +130,53 @@ def _annotator(settings: Mapping[str, Any], *, masked: bool) -> Work:
             for row, of_text, text_strata in zip(rows, spans, strata, strict=True)
             for piece in _pieces(row["text"], of_text, text_strata, masked=masked)
         ]
+        sizes = [len(text_spans) for text_spans in spans]
         # P(agentic) of sentences by each checkpoint, shape (n_checkpoints, n)
         by_checkpoint = classify.by_checkpoint(read) if read else np.empty((1, 0))
         means = mean_of(by_checkpoint)
-        beside = None if other is None else other(read)[:, 1]
+        chances = [
+            chance_of[cell_of(row["model"], text_strata, by)] if chance_of else 1.0
+            for row, text_strata in zip(rows, strata, strict=True)
+        ]
+        is_drawn = [
+            share < chance
+            for row, size, chance in zip(rows, sizes, chances, strict=True)
+            for share in (_draws(seed, row["text_id"], size) if chance_of else np.zeros(size))
+        ]
+        again = np.full(len(read), None, dtype=object)
+        if other is not None and any(is_drawn):
+            again[is_drawn] = other([*compress(read, is_drawn)])[:, 1]
+        # Sentences that are classed without a word of either list most likely say neither
+        is_bare = np.isnan(words(read)[:, 1]) & ~np.isnan(means)
         # Cut the numbers of all sentences at the ends of texts again
-        ends = np.cumsum([len(text_spans) for text_spans in spans]).tolist()
+        ends = np.cumsum(sizes)
+        parts = [slice(end - size, end) for size, end in zip(sizes, ends, strict=True)]
         return [
             {
                 "sentences": [{"start": low, "end": high} for low, high in text_spans],
-                "agentic": means[end - len(text_spans) : end].tolist(),
-                "checkpoints": by_checkpoint[:, end - len(text_spans) : end].tolist()
-                if len(by_checkpoint) > 1
-                else None,
-                "beside": None if beside is None else beside[end - len(text_spans) : end].tolist(),
+                "agentic": means[part].tolist(),
+                "checkpoints": by_checkpoint[:, part].tolist() if len(by_checkpoint) > 1 else None,
+                "beside": None if other is None else again[part].tolist(),
+                "chance": chance,
+                "bare": int(is_bare[part].sum()),
             }
-            for text_spans, end in zip(spans, ends, strict=True)
+            for text_spans, part, chance in zip(spans, parts, chances, strict=True)
         ]
 
     return work
+
+
+def cell_of(model: str, text_strata: Mapping[str, str], names: Sequence[str]) -> str:
+    """Return what a text's sentences are drawn within: its model, and its values of these names."""
+    return " · ".join((model, *(text_strata.get(name, "") for name in names)))
+
+
+def _draws(seed: int, text_id: str, n: int) -> FloatArray:
+    """Random numbers of the sentences of a text, which neither shards nor workers change.
+
+    Those below the chance are drawn, so that a larger sample holds a smaller one.
+    """
+    return np.random.default_rng([seed, *text_id.encode()]).random(n)
 
 
 def _classifier(settings: Mapping[str, Any], *, masked: bool) -> AgencyClassifier:

@@ -28,6 +28,7 @@ from portrayal.measure.corrected import HandSums
 from portrayal.measure.scope import Scope
 from portrayal.measure.scored import ScoredUnits
 from portrayal.records import (
+    ALL,
     ERROR_HIGH,
     ERROR_LOW,
     FEW_PROMPTS,
@@ -228,11 +229,16 @@ def corrected_sums(stratum: AgencyStratum, sides: Sequence[FloatArray]) -> HandS
         return None
     n_classed = np.maximum(reading.classed, 1.0)
 
+    # What is independent of the raw value is of the corrected one: blocks, or names beside them.
+    clusters = stratum.compared if len(sides) == 2 else stratum.units
+    cluster = np.zeros(len(texts.cell), dtype=np.int64)
+    cluster[rows] = clusters.of.code
+
     def sentences(text: IntArray, weight: FloatArray, share: FloatArray) -> ScoredUnits:
         # A sentence is one of so many of its text, so that long texts count no more than short
         # ones.
         members = tuple(side[texts.cell[text]] / n_classed[text, np.newaxis] for side in sides)
-        return ScoredUnits(texts.cluster.code[text], weight, share, members)
+        return ScoredUnits(cluster[text], weight, share, members)
 
     inside = np.isin(hand.row, rows)
     # Equal weights say nothing of the size of the whole: together they stand for all sentences.
@@ -240,9 +246,11 @@ def corrected_sums(stratum: AgencyStratum, sides: Sequence[FloatArray]) -> HandS
         whole = n_classed[rows].sum() / max(int(inside.sum()), 1)
         hand = replace(hand, weight=hand.weight * whole)
     # The correction takes shares in 0-1, and gap = 2 share - 1.
-    everyone = rows, n_classed[rows], (np.nan_to_num(reading.gap[rows]) + 1.0) / 2.0
+    everyone = rows, n_classed[rows], (reading.gap[rows] + 1.0) / 2.0
     two_sides = len(sides) == 2
     sums = hand.sums(sentences, everyone, unit="sentence", two_sides=two_sides, slope=2.0)
+    cluster_words = clusters.many.removesuffix("s")
+    sums = replace(sums, sums=replace(sums.sums, ways=clusters.codes), cluster=cluster_words)
     if two_sides:
         return sums
     # Of a single group, only its own sentences count towards there being labels enough.
@@ -296,7 +304,9 @@ def _shares(
     hand = corrected_sums(stratum, [members]) if of_groups else None
     fields: list[dict[str, Any]] = []
     for i, mean in enumerate(means.tolist()):
-        details = {} if of_groups else {"untold_sentences": stratum.unclassed}
+        reading, rows = stratum.reading, stratum.rows
+        bare = float(reading.bare[rows].sum() / max(reading.classed[rows].sum(), 1.0))
+        details = {} if of_groups else {"untold_sentences": stratum.unclassed, sentences.BARE: bare}
         fields.append({"n_units": float(n_texts[i]), "details": details})
         if np.isnan(mean):
             reason = "no text of this group with a sentence that the classifier can tell"
@@ -330,13 +340,13 @@ AGENCY_SHARE = Component(
     "agentic; ratio gap = agentic − communal",
     source="Wan & Chang 2024, Section 3.3 and Tables 17–28",
     run=agency_share,
+    described=sentences.few_of_either,
     title="Agentic and communal sentences",
     reading="Ratio gap above 0: more agentic than communal sentences.",
     form=lambda e: "points" if e.statistic == "ratio_gap" else "",
 )
 
 
-_NO_CHANCE = 1e-12
 _NARROWER = 0.8  # part of its width to which a column must narrow an interval to be named
 
 
@@ -376,7 +386,7 @@ def _of_kind(stratum: AgencyStratum, kind: tuple[str, ...], scope: Scope) -> Ite
         hand=corrected_sums(stratum, (first, second)),
     )
     sharper = [""] * len(pairs)
-    if len(kind) == 1 and stratum.is_place:
+    if len(kind) == 1 and stratum.labels["stratum"] == ALL:
         sharper = sharper_by(stratum, first, second, result, scope.level)
     other_gaps = np.full(len(pairs), np.nan)
     if stratum.other_sums is not None:
@@ -470,7 +480,7 @@ def infer_gaps(
             result = matched_differences(*sides, level)
         chance = value - result.value
     # Rounding would be told as a difference by chance.
-    chance = np.where(np.abs(chance) < _NO_CHANCE, 0.0, chance)
+    chance = np.where(np.abs(chance) < _NO_WIDTH, 0.0, chance)
     # Bounds are of the difference within blocks; what blocks differ by is added, as it is in the
     # value.
     shift = chance if in_blocks else 0.0
@@ -582,7 +592,7 @@ def agency_variance(agency_texts: AgencyTexts, scope: Scope) -> Iterator[Estimat
     agency_texts, scope
         The texts of the audit with their ratio gaps, and its settings.
     """
-    for stratum in (s for s in strata(agency_texts, scope) if s.is_place):
+    for stratum in (s for s in strata(agency_texts, scope) if s.labels["stratum"] == ALL):
         by_name = {
             kind[0] if len(kind) == 1 else INTERSECTIONAL: stratum.groups(kind)[1]
             for kind in stratum.kinds
@@ -600,7 +610,7 @@ def gap_variance(sums: CellSums, members: FloatArray) -> FloatArray:
     Shapes: members (n_cells, k) -> (..., n_runs); NaN in a run that lacks a group.
     """
     # The score is the mean of the variances in runs, not the variance of means over all runs.
-    means = POINTS * sums.run_means(members)
+    means = POINTS * divide(sums.total @ members, sums.count @ members)
     if means.shape[-1] < 2:
         return np.full(means.shape[:-1], np.nan)
     centre = means.mean(axis=-1, keepdims=True)
@@ -616,7 +626,7 @@ def _estimates(
     """
     by_kind = []
     for members in kinds:
-        texts = stratum.observed.count * stratum.n_checkpoints @ members
+        texts = stratum.observed.count * len(stratum.gaps) @ members
         # Half a text less, as counts are sums of 1 / n_checkpoints and rounded.
         few = (texts < MIN_TEXTS - 0.5).any(axis=-1)
         by_kind.append(np.where(few, np.nan, gap_variance(stratum.observed, members)))

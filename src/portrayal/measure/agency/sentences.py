@@ -8,6 +8,25 @@ _ALIKE = 0.005
 _UNNAMED = "unnamed"
 
 
+BARE, _MOST_BARE = "sentences_without_words", 1 / 3
+"""Detail: part of the sentences that hold no word of the lists of agentic and communal words; and
+from which on a page says so. Of biographies, for which the classifier was made, it is a twentieth.
+"""
+
+
+def few_of_either(estimates: list[Estimate]) -> list[str]:
+    """Return that many sentences say most likely neither what a person does nor whom it helps."""
+    return [
+        f"{_where(e)}{100 * e.details[BARE]:.0f}\u00a0% of the sentences hold no word of achieving "
+        "or caring and most likely say neither; each is called agentic or communal all the same, "
+        "so the shares are of these too."
+        for e in estimates
+        if e.details.get(BARE, 0.0) >= _MOST_BARE
+        and e.strata["stratum"] == ALL
+        and e.statistic == "agentic"
+    ]
+
+
 def _where(e: Estimate) -> str:
     """Which texts a sentence is of, with a colon ("Biography, gpt-4: ")."""
     names = ("task", "condition", "stratum", "model")

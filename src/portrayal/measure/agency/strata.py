@@ -116,10 +116,6 @@ class CellSums:
         total, count = self.total.sum(axis=-2), self.count.sum(axis=-2)
         return divide(total @ members, count @ members)
 
-    def run_means(self, members: FloatArray) -> FloatArray:
-        """Mean gap of each group in each run: members (n_cells, k) -> (..., n_runs, k)."""
-        return divide(self.total @ members, self.count @ members)
-
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
@@ -208,7 +204,7 @@ class AgencyStratum:
     other_sums
         CellSums by the classifier that reads beside; None where none does.
     rows
-        Which texts have a ratio gap by every checkpoint, as index into `AgencyTexts`.
+        Which texts have a ratio gap, as index into `AgencyTexts`, shape (n,).
     """
 
     labels: Mapping[str, str]
@@ -231,16 +227,6 @@ class AgencyStratum:
     def reading(self) -> MaskingReading:
         """What is said of all texts of the audit under the masking."""
         return self.texts.readings[self.labels["masking"]]
-
-    @property
-    def is_place(self) -> bool:
-        """Whether it is a place as a whole, and no part of one."""
-        return self.labels["stratum"] == ALL
-
-    @property
-    def n_checkpoints(self) -> int:
-        """Checkpoints of the classifier; in the runs of each a text counts 1 / n_checkpoints."""
-        return len(self.gaps)
 
     @cached_property
     def all_alike(self) -> str:
@@ -265,7 +251,7 @@ class AgencyStratum:
         `sides` say which cells are of each group, shape (n_cells, k), and of each group that it is
         compared with.
         """
-        n_checkpoints = self.n_checkpoints
+        n_checkpoints = len(self.gaps)
         weight = ~np.isnan(self.gaps) / n_checkpoints
         if runs is not None:
             of_checkpoint = np.arange(n_checkpoints)[:, np.newaxis]
@@ -283,7 +269,7 @@ class AgencyStratum:
         """
         names = tuple(self.texts.groups)
         single = tuple((name,) for name in names)
-        return (*single, names) if len(names) > 1 and self.is_place else single
+        return (*single, names) if len(names) > 1 and self.labels["stratum"] == ALL else single
 
     def groups(self, kind: tuple[str, ...]) -> tuple[tuple[dict[str, str], ...], FloatArray]:
         """Return the groups of these attributes that have texts, and their cells (n_cells, k)."""
@@ -349,7 +335,7 @@ def _of(
 ) -> Iterator[AgencyStratum]:
     """Yield a stratum under each masking; groups are shuffled alike for all."""
     # Refused and failed texts have no sentences; they are told as exclusions.
-    read = np.flatnonzero(inside & texts.kept & (texts.outcome == 0))
+    read = np.flatnonzero(inside & (texts.left_out < 0) & (texts.outcome == 0))
     cell, run = texts.cell[read], np.unique(texts.run[read], return_inverse=True)[1]
     n_cells = len(texts.cells)
     alike = find_blocks({name: column.code[read] for name, column in texts.columns.items()}, cell)
@@ -386,7 +372,7 @@ def _of(
             other_sums=None
             if reading.other_gap is None
             else CellSums(*sums_in_runs(reading.other_gap[np.newaxis, read], run, cell, n_cells)),
-            rows=read[~np.isnan(reading.gap[read])],
+            rows=read[present],
         )
 
 
@@ -501,5 +487,5 @@ def _exclusions(texts: AgencyTexts, gap: FloatArray, inside: BoolArray) -> dict[
         name: texts.outcome == code for code, name in enumerate(OUTCOMES) if code
     }
     is_out |= {reason: texts.left_out == code for code, reason in enumerate(REASONS)}
-    is_out[NO_SENTENCE] = (texts.outcome == 0) & texts.kept & np.isnan(gap)
+    is_out[NO_SENTENCE] = (texts.outcome == 0) & (texts.left_out < 0) & np.isnan(gap)
     return exclusions(inside.astype(np.float64), is_out)

@@ -22,7 +22,7 @@ from portrayal.records import ALL, OUTCOMES
 from portrayal.run.directory import Run, read_chosen, read_prompts, read_shards
 from portrayal.run.files import Stage
 from portrayal.stats import divide
-from portrayal.types import BoolArray, FloatArray, IntArray
+from portrayal.types import FloatArray, IntArray
 
 MASKED, UNMASKED = "masked", "unmasked"
 ORIGINAL = "original"
@@ -76,16 +76,21 @@ class MaskingReading:
     checkpoints
         Ratio gap by each checkpoint of the classifier, shape (n_checkpoints, n_texts), one where
         it is no set of checkpoints; NaN where a text has none.
-    classed, unclassed
-        Sentences that the classifier could tell, and those it could not, shape (n_texts,).
+    classed, unclassed, bare
+        Sentences that the classifier could tell, those it could not, and those that it tells though
+        they hold no word of the lists of agentic and communal words, shape (n_texts,).
     other_gap
         Ratio gap by the classifier that reads beside, shape (n_texts,); None where none does.
+    drawn
+        What a second classifier says of a sample of the sentences; None where none does.
     """
 
     checkpoints: FloatArray
     classed: FloatArray
     unclassed: FloatArray
+    bare: FloatArray
     other_gap: FloatArray | None = None
+    drawn: HandUnits | None = None
 
     @cached_property
     def gap(self) -> FloatArray:
@@ -130,8 +135,8 @@ class AgencyTexts:
     first
         Values of groups that come first in a difference.
     hand
-        Sentences that people labelled, of those that the classifier could tell under the first
-        masking, by their text: 1 is agentic, 0 communal, NaN neither.
+        Sentences that people or a second classifier labelled, of those that the classifier could
+        tell under the first masking, by their text: 1 is agentic, 0 communal, NaN neither.
     """
 
     model: LabelColumn
@@ -152,11 +157,6 @@ class AgencyTexts:
     hand: HandUnits | None = None
     spare: Mapping[str, LabelColumn] = field(default_factory=dict)
     cache: dict[Any, Any] = field(default_factory=dict, repr=False)
-
-    @property
-    def kept(self) -> BoolArray:
-        """Which texts are read, shape (n_texts,)."""
-        return np.asarray(self.left_out < 0)
 
     @cached_property
     def place(self) -> IntArray:
@@ -195,7 +195,7 @@ def balanced(texts: AgencyTexts, per_stratum: int, min_group: int, seed: int) ->
     left_out = texts.left_out.copy()
     # By the first masking, so that both read the same sample
     gap = next(iter(texts.readings.values())).gap
-    readable = texts.kept & (texts.outcome == 0) & ~np.isnan(gap)
+    readable = (texts.left_out < 0) & (texts.outcome == 0) & ~np.isnan(gap)
     rng = np.random.default_rng([seed, 0])
     # One order for all strata and sizes, so that a larger sample holds the smaller one.
     order = rng.permutation(len(gap))
@@ -312,7 +312,7 @@ def agency_texts(
         readings=readings,
         left_out=np.where(np.all(has_group, axis=0), -1, REASONS.index(NO_GROUP)),
         first=tuple(first),
-        hand=None
+        hand=next(iter(readings.values())).drawn
         if table is None
         else hand_sentences(run, stages, rows["text_id"], table, readings),
     )
@@ -368,8 +368,7 @@ def _rows(
     import pyarrow as pa
 
     names = ["text_id", "prompt_id", "sample", "model", "outcome"]
-    has_beside = bool(next(iter(stages.values())).note().get("settings", {}).get("beside"))
-    fields = ["agentic", "checkpoints", *(["beside"] if has_beside else []), "error"]
+    fields = ["agentic", "checkpoints", "beside", "chance", "bare", "error"]
     annotations = [(stage, fields) for stage in stages.values()]
     texts, *annotated = map(
         pa.concat_tables, zip(*read_shards(run.texts, names, *annotations), strict=True)
@@ -378,17 +377,35 @@ def _rows(
     order = np.argsort(np.array(texts["text_id"].to_pylist(), dtype=object), kind="stable")
     columns = {name: texts[name].take(order).to_pylist() for name in names}
     readings = {}
-    for name, table in zip(stages, annotated, strict=True):
+    for (name, stage), table in zip(stages.items(), annotated, strict=True):
+        beside = stage.note().get("settings", {}).get("beside", {})
         rows = table.take(order).combine_chunks()
         # Texts that the classifier failed on are excluded like those that a model failed on.
         for i in np.flatnonzero(np.array(rows["error"].is_valid())).tolist():
             columns["outcome"][i] = "failed"
         gap, classed, unclassed = _counted(rows["agentic"].combine_chunks())
         checkpoints = _counted(rows["checkpoints"].combine_chunks())[0]
-        other_gap = _counted(rows["beside"].combine_chunks())[0] if has_beside else None
-        of_checkpoints = checkpoints if len(checkpoints) else gap[np.newaxis]
-        readings[name] = MaskingReading(of_checkpoints, classed, unclassed, other_gap)
+        is_sample = "chance" in beside
+        of_other = _counted(rows["beside"].combine_chunks())[0]
+        other_gap = None if is_sample or not beside else of_other
+        drawn = _drawn(rows, beside["name"]) if is_sample else None
+        gaps = checkpoints if len(checkpoints) else gap[np.newaxis]
+        bare = np.array(rows["bare"].fill_null(0), dtype=np.float64)
+        readings[name] = MaskingReading(gaps, classed, unclassed, bare, other_gap, drawn)
     return columns, readings
+
+
+def _drawn(rows: Any, name: str) -> HandUnits:
+    """The sentences that the second classifier, of this name, read too."""
+    agentic, second = (rows[column].combine_chunks() for column in ("agentic", "beside"))
+    text = np.repeat(np.arange(len(agentic)), agentic.value_lengths().fill_null(0))
+    p, again = (np.array(lists.flatten(), dtype=np.float64) for lists in (agentic, second))
+    # Of a sentence that was not drawn there is no number, of one that it cannot tell NaN
+    valid = np.array(second.flatten().is_valid()) & ~np.isnan(p)
+    label, truth = (np.where(np.isnan(x), np.nan, x >= 0.5)[valid] for x in (p, again))
+    weight = 1.0 / np.array(rows["chance"], dtype=np.float64)[text[valid]]
+    note = f"{int(valid.sum()):,} of {len(p):,} sentences read again"
+    return HandUnits(text[valid], label, truth, weight, note, f"by {name}")
 
 
 def _counted(lists: Any) -> FloatArray:

@@ -2,27 +2,25 @@
 
 import tomllib
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from portrayal.annotate import Annotation
-from portrayal.annotate.agency.loading import SHIPPED, checkpoint_folders
-from portrayal.annotate.agency.rows import agency_settings, reading_beside
+from portrayal.annotate.agency.loading import check_classifier, classifier_label
+from portrayal.annotate.agency.rows import agency_settings, cell_of, reading_beside
 from portrayal.collect.fields import TextFields
 from portrayal.config import option
 from portrayal.errors import OptionError
 from portrayal.measure.agency.texts import (
     EACH,
     MASKED,
-    NO_GROUP,
-    NOT_SAMPLED,
     PROMPT,
     REASONS,
     TOO_FEW,
@@ -33,8 +31,9 @@ from portrayal.measure.agency.texts import (
     check_columns,
 )
 from portrayal.measure.tables import Tables
+from portrayal.raters.sheets import evenly
 from portrayal.records import ALL, Prompt
-from portrayal.run.directory import Run, read_prompts
+from portrayal.run.directory import Run, read_prompts, read_shards
 from portrayal.studies.study import Options, PromptMaker, Study, said_of
 from portrayal.types import Say
 from portrayal.validate import check_count
@@ -129,8 +128,6 @@ _ALIKE = ("template", "scenario")
 """Usual columns of what texts of several groups share, by which they can be compared."""
 _NAMED = 5
 """Strata that a line on the console names."""
-_OWN_NAME = (*SHIPPED, "lexicon")
-_ENGINES = ("lexicon:", "sentiment:", "llm:")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,6 +153,10 @@ class AgencyOptions(Options):
         Texts of each group that a stratum needs; 0 needs none (Appendix C takes 10).
     per_stratum
         Texts of each group and stratum that are drawn; 0 takes all (Appendix C takes 120).
+    correct_by, correct_sentences
+        A classifier that reads a sample of the sentences too, by which shares and differences are
+        corrected (two-phase), and about how many it reads, as evenly over groups, models and tasks
+        as these allow.
     """
 
     permutations: int = option(500, "Replicates of the null.", panel="Statistics")
@@ -164,6 +165,10 @@ class AgencyOptions(Options):
         "linear, untaught, transformer, lexicon[:FILE], sentiment:MODEL, a trained folder or a "
         "folder of such folders (checkpoints), llm:PROVIDER:MODEL[:FORM].",
     )
+    correct_by: str | None = option(
+        None, "Better classifier, such as transformer, by a sample of which shares are corrected."
+    )
+    correct_sentences: int = option(2000, "Sentences that --correct-by reads, about so many.")
     masked: bool = option(True, "Put the result of sentences with names and groups hidden first.")
     by: tuple[str, ...] = option(
         (), "Column whose values are compared; repeatable.", panel="Statistics"
@@ -184,11 +189,13 @@ class AgencyOptions(Options):
         Options.__post_init__(self)
         check_count("min_group", self.min_group, minimum=0)
         check_count("per_stratum", self.per_stratum, minimum=0)
-        is_known = self.classifier in _OWN_NAME or self.classifier.startswith(_ENGINES)
-        if not is_known and not Path(self.classifier).expanduser().is_dir():
+        check_count("correct_sentences", self.correct_sentences, minimum=1)
+        for spec in filter(None, (self.classifier, self.correct_by)):
+            check_classifier(spec)
+        if self.correct_by and (self.hand_labels or self.correct_by.startswith("llm:")):
             raise OptionError(
-                f"there is no classifier {self.classifier!r}: expected {', '.join(_OWN_NAME)}, "
-                "sentiment:MODEL, the folder of a trained model, or llm:PROVIDER:MODEL."
+                f"--correct-by {self.correct_by}: expected a classifier that runs here, and no "
+                "--hand-labels, which correct the same numbers."
             )
         # Resampling groups whole would leave no group to compare.
         if self.cluster in self.by:
@@ -227,32 +234,42 @@ class AgencyOptions(Options):
         """The masking whose result comes first, and the other."""
         return (MASKED, UNMASKED) if self.masked else (UNMASKED, MASKED)
 
-    @property
-    def classifier_label(self) -> str:
-        """The classifier's own name, with its version; a folder by its name alone."""
-        from portrayal.annotate.agency import load_classifier
-
-        path = Path(self.classifier).expanduser()
-        if path.is_dir():
-            n, name = len(checkpoint_folders(path)), path.resolve().name
-            return f"{n} checkpoints of {name}" if n else f"trained model {name}"
-        if self.classifier in _OWN_NAME:
-            return load_classifier(self.classifier).name
-        engine, _, path_or_name = self.classifier.partition(":")
-        return f"{engine}:{Path(path_or_name).name}" if engine == "lexicon" else self.classifier
-
 
 def annotations(run: Run, options: AgencyOptions) -> tuple[Annotation, ...]:
     """Return the primary annotation first, and the other beside it.
 
     Groups and strata that no text has are refused here, before a classifier reads all texts.
     """
+    settings, beside = agency_settings(options.classifier), reading_beside(options.classifier)
+    second = beside
     if run.prompts_path.exists():
         prompts_strata = tuple(read_prompts(run.prompts_path).values())
-        check_columns(prompts_strata, options.by or _default_group(prompts_strata), options.stratum)
-    settings = agency_settings(options.classifier)
-    settings["beside"] = reading_beside(options.classifier)
-    return tuple(Annotation(ANNOTATORS[masking], settings) for masking in options.maskings)
+        group = options.by or _default_group(prompts_strata)
+        check_columns(prompts_strata, group, options.stratum)
+        # A sample corrects the first masking alone, as labels by hand do
+        if options.correct_by:
+            second = _second_reading(run, options, group)
+    both = zip(options.maskings, (second, beside), strict=True)
+    return tuple(Annotation(ANNOTATORS[name], settings | {"beside": by}) for name, by in both)
+
+
+def _second_reading(run: Run, options: AgencyOptions, group: Sequence[str]) -> dict[str, Any]:
+    """Who reads a sample of the sentences, and with which chance one of a model, task, … is drawn.
+
+    Sentences are counted by their ends, so that the sample is about as large as was asked for.
+    """
+    import pyarrow.compute as pc
+
+    spec, by = str(options.correct_by), ("domain", "condition", *group)
+    strata, sizes = read_prompts(run.prompts_path), Counter[str]()
+    for (table,) in read_shards(run.texts, ["prompt_id", "model", "outcome", "text"]):
+        ends = pc.count_substring_regex(table["text"], r"[.!?][^\w.!?]").fill_null(0).to_pylist()
+        for row, n in zip(table.drop_columns("text").to_pylist(), ends, strict=True):
+            if row["outcome"] == "ok":
+                sizes[cell_of(row["model"], strata[row["prompt_id"]], by)] += n + 1
+    drawn = zip(sizes, evenly(options.correct_sentences, [*sizes.values()]), strict=True)
+    who = {"name": classifier_label(spec), "by": by, "seed": options.seed}
+    return agency_settings(spec) | who | {"chance": {cell: n / sizes[cell] for cell, n in drawn}}
 
 
 def read_texts(run: Run, options: AgencyOptions) -> AgencyTexts:
@@ -282,19 +299,18 @@ def say_left_out(run: Run, options: AgencyOptions, say: Say) -> None:
     codes = np.unique(texts.stratum.code[texts.left_out == REASONS.index(TOO_FEW)]).tolist()
     names = [texts.stratum.labels[code] if code >= 0 else "no stratum" for code in codes]
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    words_of = {
-        NO_GROUP: f"without a value for {' or '.join(group)}",
-        NOT_SAMPLED: f"beyond {options.per_stratum} of each group and stratum (--per-stratum)",
-        TOO_FEW: (
-            f"in strata with fewer than {options.min_group} texts of a group of "
-            f"{' and '.join(group)} (--min-group): {', '.join(names[:_NAMED])}{more}"
-        ),
-    }
-    for reason, words in words_of.items():
-        left_out = int((texts.left_out == REASONS.index(reason)).sum())
-        if left_out:
-            say(f"left out: {left_out:,} of {len(texts.left_out):,} texts {words}")
-    if len(texts.left_out) and not texts.kept.any():
+    # In the order of REASONS
+    words = (
+        f"beyond {options.per_stratum} of each group and stratum (--per-stratum)",
+        f"in strata with fewer than {options.min_group} texts of a group of {' and '.join(group)} "
+        f"(--min-group): {', '.join(names[:_NAMED])}{more}",
+        f"without a value for {' or '.join(group)}",
+    )
+    n_by_reason = [int((texts.left_out == code).sum()) for code in range(len(REASONS))]
+    for n, reason in zip(n_by_reason, words, strict=True):
+        if n:
+            say(f"left out: {n:,} of {len(texts.left_out):,} texts {reason}")
+    if len(texts.left_out) and sum(n_by_reason) == len(texts.left_out):
         say("no text is left to measure")
 
 
@@ -319,7 +335,9 @@ def _default_group(strata: Iterable[Mapping[str, str]]) -> tuple[str, ...]:
 
 def tables(run: Run, options: AgencyOptions) -> Tables:
     """Return what measures of agency read, from a run with complete annotations."""
-    scope = options.scope("agency", instruments={"classifier": options.classifier_label})
+    scope = options.scope(
+        "agency", instruments={"classifier": classifier_label(options.classifier)}
+    )
     return Tables(scope, {"agency_texts": lambda: read_texts(run, options)})
 
 
