@@ -118,10 +118,10 @@ def agency_sentences(text: str) -> list[tuple[int, int]]:
 def _annotator(settings: Mapping[str, Any], *, masked: bool) -> Work:
     """Return the function that annotates the rows of a shard."""
     classify = _classifier(settings, masked=masked)
-    beside, words = settings.get("beside", {}), lexicon_classifier()
-    other = load_classifier(beside["classifier"], masked) if beside else None
+    of_other, words = settings.get("beside", {}), lexicon_classifier()
+    other = load_classifier(of_other["classifier"], masked) if of_other else None
     # Whoever reads beside reads all sentences, or a sample with these chances
-    chance_of, by, seed = (beside.get(name) for name in ("chance", "by", "seed"))
+    chance_of, by, seed = (of_other.get(name) for name in ("chance", "by", "seed"))
 
     def work(rows: Sequence[Row], strata: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
         spans = [agency_sentences(row["text"]) for row in rows]

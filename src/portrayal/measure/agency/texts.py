@@ -81,7 +81,7 @@ class MaskingReading:
         they hold no word of the lists of agentic and communal words, shape (n_texts,).
     other_gap
         Ratio gap by the classifier that reads beside, shape (n_texts,); None where none does.
-    drawn
+    sample
         What a second classifier says of a sample of the sentences; None where none does.
     """
 
@@ -90,7 +90,7 @@ class MaskingReading:
     unclassed: FloatArray
     bare: FloatArray
     other_gap: FloatArray | None = None
-    drawn: HandUnits | None = None
+    sample: HandUnits | None = None
 
     @cached_property
     def gap(self) -> FloatArray:
@@ -312,7 +312,7 @@ def agency_texts(
         readings=readings,
         left_out=np.where(np.all(has_group, axis=0), -1, REASONS.index(NO_GROUP)),
         first=tuple(first),
-        hand=next(iter(readings.values())).drawn
+        hand=next(iter(readings.values())).sample
         if table is None
         else hand_sentences(run, stages, rows["text_id"], table, readings),
     )
@@ -378,24 +378,24 @@ def _rows(
     columns = {name: texts[name].take(order).to_pylist() for name in names}
     readings = {}
     for (name, stage), table in zip(stages.items(), annotated, strict=True):
-        beside = stage.note().get("settings", {}).get("beside", {})
+        other = stage.note().get("settings", {}).get("beside", {})
         rows = table.take(order).combine_chunks()
         # Texts that the classifier failed on are excluded like those that a model failed on.
         for i in np.flatnonzero(np.array(rows["error"].is_valid())).tolist():
             columns["outcome"][i] = "failed"
         gap, classed, unclassed = _counted(rows["agentic"].combine_chunks())
         checkpoints = _counted(rows["checkpoints"].combine_chunks())[0]
-        is_sample = "chance" in beside
+        is_sample = "chance" in other
         of_other = _counted(rows["beside"].combine_chunks())[0]
-        other_gap = None if is_sample or not beside else of_other
-        drawn = _drawn(rows, beside["name"]) if is_sample else None
+        other_gap = None if is_sample or not other else of_other
+        sample = _sample(rows, other["name"]) if is_sample else None
         gaps = checkpoints if len(checkpoints) else gap[np.newaxis]
         bare = np.array(rows["bare"].fill_null(0), dtype=np.float64)
-        readings[name] = MaskingReading(gaps, classed, unclassed, bare, other_gap, drawn)
+        readings[name] = MaskingReading(gaps, classed, unclassed, bare, other_gap, sample)
     return columns, readings
 
 
-def _drawn(rows: Any, name: str) -> HandUnits:
+def _sample(rows: Any, name: str) -> HandUnits:
     """The sentences that the second classifier, of this name, read too."""
     agentic, second = (rows[column].combine_chunks() for column in ("agentic", "beside"))
     text = np.repeat(np.arange(len(agentic)), agentic.value_lengths().fill_null(0))

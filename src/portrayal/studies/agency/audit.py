@@ -240,16 +240,16 @@ def annotations(run: Run, options: AgencyOptions) -> tuple[Annotation, ...]:
 
     Groups and strata that no text has are refused here, before a classifier reads all texts.
     """
-    settings, beside = agency_settings(options.classifier), reading_beside(options.classifier)
-    second = beside
+    settings, other = agency_settings(options.classifier), reading_beside(options.classifier)
+    first = other
     if run.prompts_path.exists():
         prompts_strata = tuple(read_prompts(run.prompts_path).values())
         group = options.by or _default_group(prompts_strata)
         check_columns(prompts_strata, group, options.stratum)
         # A sample corrects the first masking alone, as labels by hand do
         if options.correct_by:
-            second = _second_reading(run, options, group)
-    both = zip(options.maskings, (second, beside), strict=True)
+            first = _second_reading(run, options, group)
+    both = zip(options.maskings, (first, other), strict=True)
     return tuple(Annotation(ANNOTATORS[name], settings | {"beside": by}) for name, by in both)
 
 
@@ -267,9 +267,9 @@ def _second_reading(run: Run, options: AgencyOptions, group: Sequence[str]) -> d
         for row, n in zip(table.drop_columns("text").to_pylist(), ends, strict=True):
             if row["outcome"] == "ok":
                 sizes[cell_of(row["model"], strata[row["prompt_id"]], by)] += n + 1
-    drawn = zip(sizes, evenly(options.correct_sentences, [*sizes.values()]), strict=True)
+    counts = zip(sizes, evenly(options.correct_sentences, [*sizes.values()]), strict=True)
     who = {"name": classifier_label(spec), "by": by, "seed": options.seed}
-    return agency_settings(spec) | who | {"chance": {cell: n / sizes[cell] for cell, n in drawn}}
+    return agency_settings(spec) | who | {"chance": {cell: n / sizes[cell] for cell, n in counts}}
 
 
 def read_texts(run: Run, options: AgencyOptions) -> AgencyTexts:
