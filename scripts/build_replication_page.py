@@ -119,7 +119,8 @@ how often they occur, weighted by their likelihoods.
 RACE_TAIL = """
 ## Your table, or the voters'
 
-```text
+```bash
+# not run: needs the authors' files and a table of names
 portrayal replicate laissez-faire --data FOLDER --name-table florida.csv --set min_count=1
 portrayal audit laissez-faire --texts answers.csv --name-table names.csv
 ```
