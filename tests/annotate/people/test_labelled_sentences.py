@@ -64,7 +64,7 @@ def test_undefined_is_no_share():
 
 
 @pytest.mark.parametrize(
-    ("which", "recall", "precision"), [("dev", 0.91, 0.97), ("held", 0.86, 0.93)]
+    ("which", "recall", "precision"), [("dev", 0.90, 0.97), ("held", 0.86, 0.93)]
 )
 def test_people_of_sentences_are_found_by_rules(which, recall, precision):
     totals = scorer.score(scorer.cases(which), scorer.finder("rules"))["all"]

@@ -2,29 +2,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from portrayal.annotate.people.any_text.pronouns import RIVALS, resolve
-from portrayal.annotate.people.shared.links import OTHER, PersonMention
-
-LOW = ["."] * 1000
+from portrayal.annotate.people.shared.links import NO_SUBJECT, OTHER, SUBJECT, PersonMention
 
 
-def name(at, sentence, person, rank=1.0):
-    return PersonMention(at, sentence, person, rank, "", "", False)
+def name(at, sentence, person, rank=SUBJECT):
+    return PersonMention(at, sentence, person, rank, opens=rank == SUBJECT)
 
 
 def pronoun(at, sentence, gender, case="s", *, quoted=False):
-    return PersonMention(at, sentence, OTHER, 1.0 if case == "s" else 0.0, gender, case, quoted)
+    return PersonMention(at, sentence, OTHER, 1, gender, case, quoted, case == "s")
 
 
 def meant(events, genders, barred=()):
-    return resolve(LOW, events, [(gender, True, 0) for gender in genders], dict(barred), {})
+    return resolve(events, [(gender, True, 0) for gender in genders], dict(barred))
 
 
 def test_a_pronoun_goes_to_the_last_subject():
-    assert meant([name(0, 0, 0), name(3, 0, 1, 0.0), pronoun(6, 1, "F")], ["", ""]) == [0]
+    assert meant([name(0, 0, 0), name(3, 0, 1, NO_SUBJECT), pronoun(6, 1, "F")], ["", ""]) == [0]
 
 
 def test_a_known_gender_rules_out():
-    assert meant([name(0, 0, 0), name(3, 0, 1, 0.0), pronoun(6, 1, "F")], ["M", ""]) == [1]
+    assert meant([name(0, 0, 0), name(3, 0, 1, NO_SUBJECT), pronoun(6, 1, "F")], ["M", ""]) == [1]
 
 
 def test_nobody_of_that_gender():
@@ -38,7 +36,7 @@ def test_a_barred_person_is_passed_over():
 
 
 def test_two_pronouns_of_two_genders_are_two_people():
-    events = [name(0, 0, 0), name(3, 0, 1, 0.0), pronoun(6, 1, "F"), pronoun(9, 1, "M", "o")]
+    events = [name(0, 0, 0), name(3, 0, 1, NO_SUBJECT), pronoun(6, 1, "F"), pronoun(9, 1, "M", "o")]
     assert meant(events, ["", ""]) == [0, 1]
 
 

@@ -3,7 +3,6 @@
 import pytest
 
 from portrayal.annotate.people.names.candidates import find_candidates
-from portrayal.annotate.people.names.clusters import NameCluster
 from portrayal.annotate.people.names.evidence import (
     introduces,
     kinds_of_word,
@@ -21,7 +20,7 @@ def run_of(text, which=0):
 
 def score(text, which=0):
     tokens, run = run_of(text, which)
-    return name_score(tokens, NameCluster(run.words, run, [run]))
+    return name_score(tokens, run.words, [run])
 
 
 def features_of(tokens, run):

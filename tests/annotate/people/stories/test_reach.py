@@ -57,5 +57,5 @@ def test_objects_are_told_from_possessives(text, is_one):
 
 
 def test_an_object_of_place_may_be_ones_own():
-    assert pronoun_at(scan("Relief washed over him"), 3).rank == 0
-    assert pronoun_at(scan("Ann thanked him"), 2).rank < 0
+    assert pronoun_at(scan("Relief washed over him"), 3).reach == 0
+    assert pronoun_at(scan("Ann thanked him"), 2).reach > 0

@@ -94,12 +94,10 @@ def test_a_narrator_is_the_subject():
     [
         ("Ann taught Bo.", 2 * PLAIN),
         ("Ann thanked Bo.", -2 * PLAIN),
-        ("Ann was helped.", -PLAIN),
         ("Ann smiled.", WEAK),
         ("Ann met the nurse.", 0.0),
         ("Ann walked home with Bo.", 0.0),
         ("Ann met Bo, who nodded.", PLAIN),
-        ("Ann got a promotion.", PLAIN),
     ],
 )
 def test_actions_by_hand(text, expected):

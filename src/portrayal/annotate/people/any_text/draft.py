@@ -1,7 +1,6 @@
 """The people of a text in the making: names, noun phrases that describe them, pronouns, speech."""
 
 import re
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ from portrayal.annotate.people.shared import words as en
 from portrayal.annotate.people.shared.model import UNSPECIFIED, Span, one_gender
 from portrayal.annotate.people.shared.scan import ENGLISH, LocalWords, Tokens
 from portrayal.annotate.people.shared.words import word_set
-from portrayal.reference.groups import FEMININE, MASCULINE, NON_BINARY
+from portrayal.reference.groups import NON_BINARY
 
 _OPEN_TITLES = en.BEFORE_TITLES | en.LISTS.open_titles
 _IS = en.COPULAS | word_set("am 'm")
@@ -134,11 +133,7 @@ def _described(tokens: Tokens, phrase: Phrase, names: Mapping[int, int]) -> int:
     phrase.predicate = start > 0 and low[back] in _PREDICATE and low[back] != "'s"
     before = low[start - 1] if start else "."
     after = low[i + 1] if i + 1 < len(low) else "."
-    kin = phrase.kind == "'s" and low[i] in en.KIN and before != "with"
-    # "has a son, Karl.", "the girl, Wanda, said"
-    kin = kin or (phrase.kind == "a" and low[i] in en.KIN and low[i + 3 : i + 4] == ["."])
-    kin = kin or (phrase.kind == "the" and low[i + 3 : i + 4] == [","])
-    is_naming = after in en.NAMING or (after == "," and (kin or before in ("as", ".", "\n")))
+    is_naming = after in en.NAMING or after == ","
     # "The only man was Ivo"
     is_naming = is_naming or (phrase.kind != "" and after in en.COPULAS - {"'s"})
     name_at = -1
@@ -227,14 +222,11 @@ class TextDraft:
 
     def __init__(self, text: str, local: LocalWords = ENGLISH) -> None:
         self.written = text
-        self.text, self.tokens, self.clusters = clusters.scan_people(
-            text, local, evidence.name_score
-        )
+        self.text, self.tokens, self.clusters = clusters.scan_people(text, local)
         self.people: list[PersonDraft] = []
         self.names: dict[int, int] = {}
         self.called: dict[str, set[int]] = {}
         self.events: list[links.PersonMention] = []
-        self.apart: dict[int, int] = {}
         self.barred: dict[int, int] = {}
         self.hidden: list[pronouns.Mark] = []
         self.predicates: list[tuple[int, Phrase]] = []
@@ -248,10 +240,6 @@ class TextDraft:
         """What stands from token `first` to token `last`, as written."""
         span = self.span(first, last, "name")
         return " ".join(self.written[span.start : span.end].split())
-
-    def event(self, i: int, person: int, rank: float, gender: str = "", case: str = "") -> None:
-        """Note a mention or pronoun."""
-        self.events.append(links.mention_at(self.tokens, i, person, rank, gender, case))
 
 
 def draft_people(
@@ -349,7 +337,8 @@ def _add_mention(draft: TextDraft, index: int, run: Candidate) -> None:
     # Those who speak, are addressed or introduce themselves are not who "she" and "he" mean
     addressed = opens and tokens.low[opens - 1] in LISTS.greetings
     if place != "speaker" and not addressed and not evidence.introduces(tokens.low, opens):
-        draft.event(run.start, index, links.noun_rank(tokens, run.end - 1))
+        mention = links.mention_at(tokens, run.end - 1, index)
+        draft.events.append(mention._replace(at=run.start))
 
 
 _DECLARED = re.compile(
@@ -409,7 +398,7 @@ def _add_reference(draft: TextDraft, index: int, phrase: Phrase) -> None:
 
 def add_phrases(draft: TextDraft, phrases: Sequence[Phrase]) -> None:
     """Add what nouns say of named people, and unnamed people."""
-    tokens, name_at = draft.tokens, sorted(draft.names)
+    tokens = draft.tokens
     unnamed: dict[str, int] = {}
     for phrase in phrases:
         noun = tokens.low[phrase.at]
@@ -427,20 +416,6 @@ def add_phrases(draft: TextDraft, phrases: Sequence[Phrase]) -> None:
             if phrase.gender == NON_BINARY or (phrase.gender and tokens.low[subject] == "i"):
                 draft.predicates.append((subject, phrase))
             continue
-        if person < 0 and phrase.kind == "the" and phrase.gender in (FEMININE, MASCULINE):
-            # Names that stand before its sentence, before it, and up to the end of its sentence
-            ends = (bisect_left(tokens.sentence, tokens.sentence[phrase.at] + k) for k in (0, 1))
-            first, last, before = (bisect_left(name_at, i) for i in (*ends, phrase.start))
-            closest = name_at[before - 1] if before > first else phrase.start
-            in_clause = en.CLAUSE_OPENERS.isdisjoint(tokens.low[closest : phrase.start])
-            subjects = {draft.names[i] for i in name_at[first:before]}
-            # It works like a pronoun, unless nobody is named before but the subject of its verb
-            if first or first == last or len(subjects) > 1 or not in_clause:
-                draft.apart[phrase.at] = links.OTHER
-                draft.event(phrase.at, links.OTHER, 0.0, phrase.gender, "p")
-                if in_clause and closest in draft.names:
-                    draft.barred.setdefault(phrase.at, draft.names[closest])
-                continue
         if person < 0:
             person = unnamed[noun] = len(draft.people)
             draft.people.append(PersonDraft())
@@ -451,7 +426,7 @@ def add_phrases(draft: TextDraft, phrases: Sequence[Phrase]) -> None:
         if not phrase.gendered or phrase.gendered[-1] != phrase.at:
             one.spans.append(draft.span(phrase.at, phrase.at, "noun"))
         if phrase.person < 0:
-            draft.event(phrase.at, person, links.noun_rank(tokens, phrase.at))
+            draft.events.append(links.mention_at(tokens, phrase.at, person))
 
 
 def _follow(draft: TextDraft, refer: pronouns.Refer | None = None) -> dict[int, int]:
@@ -463,9 +438,6 @@ def _follow(draft: TextDraft, refer: pronouns.Refer | None = None) -> dict[int, 
         # It means neither who speaks, nor the object of its verb
         speaker = speakers.get(tokens.quoted[i], -1)
         never = speaker if speaker >= 0 else _object_of(draft, i)
-        if i > 1 and not LISTS.replying.isdisjoint(low[i + 1 : i + 2]):
-            # Who answers is not who asked
-            never = speakers.get(tokens.quoted[i - 2] - 1, never)
         if never >= 0:
             draft.barred.setdefault(i, never)
     draft.events.sort()
@@ -475,8 +447,8 @@ def _follow(draft: TextDraft, refer: pronouns.Refer | None = None) -> dict[int, 
     people = [(p.hinted, p.name is not None, uses[i]) for i, p in enumerate(draft.people)]
     hinted = [gender for gender, _, _ in people]
     # Rules first: the network's chances are weighed against what they choose
-    liked = grammar.preferences(tokens, draft.events, hinted, draft.barred)
-    persons = pronouns.resolve(low, draft.events, people, draft.barred, draft.apart, liked)
+    liked = grammar.preferences(low, draft.events, hinted)
+    persons = pronouns.resolve(draft.events, people, draft.barred, liked)
     pending = [event for event in draft.events if event.case]
     if refer is not None:
         persons = _referred(draft, pending, persons, refer, liked)
@@ -503,7 +475,7 @@ def _referred(
     liked: Sequence[grammar.Preference],
 ) -> list[int]:
     """Whom `pending` mean: pronouns by `refer`, the rest, and what it does not know, by rules."""
-    spoken = [i for i, event in enumerate(pending) if event.at not in draft.apart]
+    spoken = [i for i, event in enumerate(pending) if event.case != "noun"]
     if not spoken or sum(one.name is not None for one in draft.people) < 2:
         return list(by_rules)  # there are no names to choose between
     marks = list(draft.hidden)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from portrayal.annotate.people.any_text.grammar import SURE, Preference
+from portrayal.annotate.people.any_text.grammar import Preference
 from portrayal.annotate.people.names.candidates import LISTS
 from portrayal.annotate.people.shared import links
 from portrayal.annotate.people.shared.scan import QUOTES, Tokens
@@ -23,6 +23,9 @@ from portrayal.types import FloatArray
 OFTEN, MOST, NAMED, OPEN, THEY_TOO = 500, 10, 500, -2000, -600
 """What speaks for a person for each mention, up to so many, for a name, and where the gender is not
 known; and for a gender of "he" or "she" for each "they" that refers to the person alone."""
+
+PREFERRED = 2_500
+"""What a preference of grammar outweighs, in thousandths of log odds."""
 
 WALKS, TRIED, TRIED_AT_ONCE = 3, 6, 3
 """Walks that collect votes; people whose genders are tried, one by one and two at once."""
@@ -59,24 +62,22 @@ NaN where nothing is known. See `portrayal.annotate.people.reader.referents.refe
 
 
 def resolve(
-    low: Sequence[str],
     events: Sequence[links.PersonMention],
     people: Sequence[tuple[str, bool, int]],
     barred: Mapping[int, int],
-    separate: Mapping[int, int],
     preferred: Sequence[Preference] = (),
 ) -> list[int]:
     """The person of each pronoun, in order; `OTHER` for no one who is mentioned.
 
     Parameters
     ----------
-    low, events
-        Words of the text in lower case, and its mentions and pronouns in order.
+    events
+        Mentions and pronouns in order.
     people
         Of each person the gender that titles and nouns tell, or "", whether it has a name, and how
         many "they" refer to it alone.
-    barred, separate
-        See `portrayal.annotate.people.stories.genders.Cast`.
+    barred
+        See `links.Mentions`.
     preferred
         What grammar prefers.
     """
@@ -99,9 +100,8 @@ def resolve(
         # Whom a possessive cannot be may not be among the people of this part
         never = {e.at: place.get(barred[e.at], links.OTHER) for e in part if e.at in barred}
         hints = [(genders[person], *people[person][1:]) for person in persons]
-        mention_places = {e.at for e in part if not e.case}
-        steps = links.steps_of(low, mention_places, local, never, separate)
-        score, choice = _likeliest(*steps, local, hints)
+        mentions = links.Mentions(local, never)
+        score, choice = _likeliest(mentions, hints)
         against = [
             one
             for one in preferred
@@ -110,19 +110,18 @@ def resolve(
             and one.at not in never
             and choice.found.get(one.at) == place[one.rival]
         ]
-        # Where further words tell the gender of the other, a sentence by itself says little
-        judged = {one.at for one in against}
+        # Where further words tell the gender of the other, a sentence by itself says little.
         # Pronouns behind one in its sentence follow it
-        opened = {e.sentence: e.at for e in reversed(part) if e.at in judged}
-        judged |= {e.at for e in part if e.case and e.at > opened.get(e.sentence, e.at)}
-        times_meant = Counter(person for i, person in choice.found.items() if i not in judged)
-        against = [one for one in against if one.worth >= SURE or not times_meant[place[one.rival]]]
-        # Once more, with what the preferences say barred: kept if not much worse elsewhere
+        opened = {e.sentence: e.at for e in reversed(part) if e.at in {one.at for one in against}}
+        elsewhere = {
+            choice.found[e.at] for e in part if e.case and e.at < opened.get(e.sentence, e.at + 1)
+        }
+        against = [one for one in against if place[one.rival] not in elsewhere]
+        # Once more, with what the preferences say barred: taken if not much worse elsewhere
         if against:
-            bars = never | {one.at: place[one.rival] for one in against}
-            steps = links.steps_of(low, mention_places, local, bars, separate)
-            other, way = _likeliest(*steps, local, hints)
-            if other + sum(one.worth for one in against) >= score:
+            mentions.barred |= {one.at: place[one.rival] for one in against}
+            other, way = _likeliest(mentions, hints)
+            if other + PREFERRED * len(against) >= score:
                 choice = way
         for person, gender in zip(persons, choice.genders, strict=True):
             # What this part told of a gender holds in the parts behind
@@ -133,13 +132,11 @@ def resolve(
 
 
 def _likeliest(
-    steps: Sequence[links.Step],
-    first: Mapping[int, int],
-    events: Sequence[links.PersonMention],
-    people: Sequence[tuple[str, bool, int]],
+    mentions: links.Mentions, people: Sequence[tuple[str, bool, int]]
 ) -> tuple[int, links.GenderChoice]:
     """The likeliest choice of genders that titles and nouns leave open, and its score."""
     weights, _ = links.learned()
+    events = mentions.events
     times = Counter(event.entity for event in events)
 
     def follow(genders: Sequence[str | None]) -> tuple[int, links.GenderChoice]:
@@ -147,7 +144,7 @@ def _likeliest(
             OFTEN * min(times[i], MOST) + NAMED * people[i][1] + OPEN * (gender == "")
             for i, gender in enumerate(genders)
         ]
-        choice = links.walk(steps, tuple(genders), first, weights, more=more)
+        choice = links.walk(mentions, tuple(genders), weights, more)
         counts = Counter(choice.found.values())
         codes, against = choice.codes.copy(), 0
         for i, (gender, (hint, is_named, they)) in enumerate(zip(genders, people, strict=True)):

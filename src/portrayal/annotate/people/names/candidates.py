@@ -9,7 +9,6 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from itertools import compress
 from operator import ne
 
@@ -244,9 +243,6 @@ PLACES_AND_BODIES = _HEADS | LISTS.body_openers
 """Words that, standing alone, name no person; of a first name of many bearers they only say so."""
 
 _OFFICE = en.TITLES | en.PERSON_NOUNS
-_AROUND_NAMES = LISTS.particles | LISTS.suffixes | LISTS.before_names
-_ALSO_WORDS = en.NAMES_OR_WORDS | en.NAMES_ALSO_WORDS | en.PLURAL_PEOPLE
-_NOT_PLAIN = _OFFICE | en.BEFORE_TITLES | PLACES_AND_BODIES | _AROUND_NAMES | _ALSO_WORDS
 
 
 def find_candidates(tokens: Tokens) -> list[Candidate]:
@@ -285,12 +281,6 @@ def find_candidates(tokens: Tokens) -> list[Candidate]:
             run.gender = gender_of_titles(tokens, run)
             runs += couple_of(tokens, run)
     return runs
-
-
-@lru_cache(maxsize=65_536)
-def is_plain_name(word: str) -> bool:
-    """Whether the casefolded word is a frequent first name and nothing else."""
-    return en.bearers(word) >= en.FREQUENT and word not in _NOT_PLAIN
 
 
 def opens_sentence(tokens: Tokens, i: int) -> bool:

@@ -2,11 +2,12 @@
 
 import re
 from bisect import bisect_left, insort
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
 from portrayal.annotate.people.names.candidates import Candidate, find_candidates
+from portrayal.annotate.people.names.evidence import name_score
 from portrayal.annotate.people.shared import words as en
 from portrayal.annotate.people.shared.scan import LocalWords, Tokens, scan
 
@@ -147,12 +148,11 @@ def capital_speakers(text: str) -> str:
 
 
 def scan_people(
-    written: str,
-    local: LocalWords,
-    odds: Callable[[Tokens, NameCluster], float],
-    start: int = 0,
+    written: str, local: LocalWords, start: int = 0
 ) -> tuple[str, Tokens, list[NameCluster]]:
     """Read a text once: its words, and whom it names, in order of first mention.
+
+    A name whose log odds of being a person's are below `DOUBTED` is left out.
 
     Parameters
     ----------
@@ -160,8 +160,6 @@ def scan_people(
         Any string.
     local
         Words of a locale.
-    odds
-        Log odds that a name is a person's; one below `DOUBTED` is left out.
     start
         Offset from which on it is read.
 
@@ -174,7 +172,7 @@ def scan_people(
     tokens = scan(text, start, local)
     people = []
     for cluster in name_clusters(tokens, find_candidates(tokens)):
-        cluster.score = odds(tokens, cluster)
+        cluster.score = name_score(tokens, cluster.words, cluster.mentions)
         if cluster.score < DOUBTED:
             continue
         people.append(cluster)

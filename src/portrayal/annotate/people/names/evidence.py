@@ -14,7 +14,6 @@ from pathlib import Path
 
 from portrayal.annotate.people.names import candidates
 from portrayal.annotate.people.names.candidates import LISTS, SINGLE, THINGS
-from portrayal.annotate.people.names.clusters import NameCluster
 from portrayal.annotate.people.shared import words as en
 from portrayal.annotate.people.shared.scan import QUOTES, Tokens
 from portrayal.annotate.people.shared.words import word_lists, word_set
@@ -391,18 +390,20 @@ def _sum(features: tuple[str, ...]) -> float:
     return sum(weights.get(feature, 0.0) for feature in features)
 
 
-def name_score(tokens: Tokens, cluster: NameCluster) -> float:
+def name_score(
+    tokens: Tokens, words: Sequence[str], mentions: Sequence[candidates.Candidate]
+) -> float:
     """Logarithm of the odds that a name is a person's.
 
     Parameters
     ----------
     tokens
         The text.
-    cluster
-        The name; what is around n mentions weighs as much as around the square root of n.
+    words, mentions
+        The longest form of the name, and its mentions; what is around n mentions weighs as much as
+        around the square root of n.
     """
-    mentions = cluster.mentions
-    name_sum = _sum(tuple(name_features(tokens, cluster.words, mentions)))
+    name_sum = _sum(tuple(name_features(tokens, words, mentions)))
     around = sum(_sum(features) for run in mentions for features in mention_features(tokens, run))
     # Mentions of one text are alike, so n of them are worth less than n
     return _weights()["bias"] + name_sum + around / math.sqrt(len(mentions))

@@ -7,8 +7,8 @@ difference between feminine and masculine words, counts.
 """
 
 import json
-from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import product
 from pathlib import Path
@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 from portrayal.annotate.people.shared import words as en
 from portrayal.annotate.people.shared.scan import Tokens
-from portrayal.annotate.people.shared.words import word_set
 from portrayal.reference.groups import NON_BINARY
 
 WEIGHTS_FILE = Path(__file__).with_name("weights.json")
@@ -25,14 +24,15 @@ WEIGHTS_FILE = Path(__file__).with_name("weights.json")
 OTHER = -1
 """Index of anyone who is none of the people in question."""
 
-POSSESSOR = 0.5
-"""Rank of the owner of a clause's subject ("Ann's eyes lit up")."""
+_RANKS = ("subject name", "subject pronoun", "possessor", "no subject")
+SUBJECT, _, POSSESSOR, NO_SUBJECT = range(len(_RANKS))
+"""A possessor owns a clause's subject ("Ann's eyes lit up")."""
 
 _LONG_NOUN_PHRASE = 6
 
 
 class PersonMention(NamedTuple):
-    """A name or noun (then `case` is empty) or a pronoun.
+    """A name or noun (then `case` is empty), a pronoun, or a noun that works like one ("noun").
 
     Attributes
     ----------
@@ -41,35 +41,66 @@ class PersonMention(NamedTuple):
     entity
         Index of the person, or `OTHER`; unknown (`OTHER`) for a pronoun.
     rank
-        For a name or noun: 1 for the subject of a clause, `POSSESSOR` for its owner, else 0. For a
-        pronoun: 1 where it opens a clause; −k where it cannot refer to a subject up to k tokens
-        back, because it is the object of that subject's verb.
+        Place in `_RANKS`: how much of a subject it is.
     gender
         "F", "M", or "" where it tells none.
     case
-        "s", "o", "p" or "r" of a pronoun.
+        "s", "o", "p" or "r" of a pronoun, or "noun".
     quoted
         Whether it stands in a quotation.
+    opens
+        Whether a name or noun is the subject of a clause, or a pronoun opens one.
+    reach
+        Tokens back to which a subject cannot be the pronoun's antecedent, as it is the object of
+        that subject's verb.
+    join
+        Place in `_JOINED` of what joins a pronoun's clause to the one before, or -1.
     """
 
     at: int
     sentence: int
     entity: int
-    rank: float
-    gender: str
-    case: str
-    quoted: bool
+    rank: int
+    gender: str = ""
+    case: str = ""
+    quoted: bool = False
+    opens: bool = False
+    reach: int = 0
+    join: int = -1
 
 
-def mention_at(
-    tokens: Tokens, i: int, entity: int, rank: float, gender: str = "", case: str = ""
-) -> PersonMention:
-    """The name, noun or pronoun at `i` as a mention."""
-    return PersonMention(i, tokens.sentence[i], entity, rank, gender, case, tokens.quoted[i] > 0)
+@dataclass(slots=True)
+class Mentions:
+    """The people and pronouns of a text, for `walk`.
+
+    Attributes
+    ----------
+    events
+        Mentions of anyone, and pronouns, in order.
+    barred
+        Token position of a pronoun → the person it cannot be: in "his friend Ann" it is not Ann.
+    owners
+        Token position of a noun that works like a pronoun → that of its owner, which is someone
+        else: in "his sister" the noun does not stand for him.
+    narrated
+        Whether someone says "I" outside quotations.
+    """
+
+    events: list[PersonMention] = field(default_factory=list)
+    barred: dict[int, int] = field(default_factory=dict)
+    owners: dict[int, int] = field(default_factory=dict)
+    narrated: bool = False
 
 
-def noun_rank(tokens: Tokens, i: int) -> float:
-    """Rank of the name or noun at `i`."""
+def mention_at(tokens: Tokens, i: int, entity: int, gender: str = "") -> PersonMention:
+    """The name or noun at `i` as a mention."""
+    rank = noun_rank(tokens, i)
+    place = i, tokens.sentence[i], entity, rank
+    return PersonMention(*place, gender, quoted=tokens.quoted[i] > 0, opens=rank == SUBJECT)
+
+
+def noun_rank(tokens: Tokens, i: int) -> int:
+    """Whether the name or noun at `i` is a clause's subject, the owner of one, or none."""
     low = tokens.low
     after = low[i + 1] if i + 1 < len(low) else "."
     back, furthest = i - 1, max(-1, i - _LONG_NOUN_PHRASE)
@@ -77,26 +108,27 @@ def noun_rank(tokens: Tokens, i: int) -> float:
     while back > furthest and low[back - (low[back] == ".")] in en.LISTS.not_heads:
         back -= 1
     opener = low[back] if back >= 0 else "."
-    opened = opener in en.CLAUSE_OPENERS
-    if opened and opener not in en.LISTS.weak_openers:
-        return 1.0 if after != "'s" else POSSESSOR
     acts = after in en.VERBS_AFTER_NAME or after.endswith("ed")
     # Behind "and", say, a noun may be an object: only a verb behind it tells
-    if opened and not acts and not after.endswith("s"):
-        opened = False
+    opened = opener in en.CLAUSE_OPENERS and (
+        acts or after.endswith("s") or opener not in en.LISTS.weak_openers
+    )
     if after == "'s":
-        return POSSESSOR if opened else 0.0
-    return 1.0 if opened or acts else 0.0
+        return POSSESSOR if opened else NO_SUBJECT
+    return SUBJECT if opened or acts else NO_SUBJECT
 
 
-FURTHEST, THANKED = 14, 8.0
-"""Tokens over which a verb's subject and what the verb is done to may stand apart, and a pronoun
-behind "thanked her for"."""
+FURTHEST = 14
+"""Tokens over which a verb's subject and what the verb is done to may stand apart."""
 
+_TOUCHED = en.LISTS.touches | en.LISTS.touching
 _BOUNDS = en.CLAUSE_OPENERS | {"it"}
 
-_THANKS = en.LISTS.thanks
-_TOUCHED = en.LISTS.touches | word_set("on into at by to around beside against")
+
+def noun_at(tokens: Tokens, i: int, gender: str) -> PersonMention:
+    """The noun at `i`, such as "the girl", that works like a pronoun."""
+    place = i, tokens.sentence[i], OTHER, POSSESSOR
+    return PersonMention(*place, gender, "noun", tokens.quoted[i] > 0)
 
 
 def object_reach(low: Sequence[str], i: int) -> int:
@@ -140,31 +172,30 @@ def is_touched(low: Sequence[str], i: int) -> bool:
 
 def pronoun_at(tokens: Tokens, i: int) -> PersonMention:
     """The pronoun of a gender at `i`."""
-    low = tokens.low
+    low, before = tokens.low, tokens.low[i - 1] if i else "."
     gender, case = en.PRONOUNS[low[i]]
     # "her" is read as a possessive unless what follows rules it out
-    if case == "p" and low[i] == "her" and is_object(low, i):
+    if low[i] == "her" and is_object(low, i):
         case = "o"
-    if case == "o" and i and low[i - 1] in en.LISTS.where:
-        rank = 0.0  # "the dish before him" may be one person's own
-    elif case == "o" or (case == "p" and is_touched(low, i)):
-        # An object is not the subject of its own clause (Principle B)
-        rank = -float(object_reach(low, i))
-    elif case == "p" and low[i - 1] == "for" and _THANKS.intersection(low[max(0, i - 5) : i]):
-        # In "thanked him for his help" the help is not the one's who thanks
-        rank = -THANKED
-    else:
-        rank = 1.0 if i == 0 or low[i - 1] in en.CLAUSE_OPENERS else 0.0
-    return mention_at(tokens, i, OTHER, rank, gender, case)
+    # An object is not the subject of its own clause (Principle B), but in "the dish before him"
+    done_to = case == "o" and before not in en.LISTS.where
+    reach = object_reach(low, i) if done_to or (case == "p" and is_touched(low, i)) else 0
+    opens = case != "o" and not reach and before in en.CLAUSE_OPENERS
+    quoted = tokens.quoted[i] > 0
+    joins = not quoted and (case == "s" or (case == "p" and opens))
+    join = _JOINS.get(before, -1) if joins else -1
+    place = i, tokens.sentence[i], OTHER, _RANK_OF_CASE[case]
+    return PersonMention(*place, gender, case, quoted, opens, reach, join)
 
 
 CASES = ("s", "o", "p", "r", "noun")
 """Case of a pronoun; "noun" is a definite noun such as "the girl"."""
 
 _DISTANCES = ("here", "one back", "two back", "far back")
-_RANKS = ("subject name", "subject pronoun", "possessor", "no subject")
 _NEWEST = ("newest", "after the other", "after a stranger")
 _CLAUSES = ("other clause", "own clause", "own verb")
+_JOINED = ("and", "but", "so", "as", "that", "comma", "start", "said")
+_STRANGERS = ("none", "named", "alike")
 HINTS = ("unhinted", "likely", "certain", "against")
 _SOLE = ("of two", "sole")
 _NAMED = ("nameless", "named")
@@ -179,14 +210,9 @@ CODES: Mapping[str, tuple[tuple[tuple[str, ...], ...], tuple[tuple[int, ...], ..
     ),
     "unmet": ((("later", "sentence begun", "never", "never, at first", "narrated"),), ((0,),)),
     "quoted": ((("here", "back"),), ((0,),)),
-    "nobody": ((("none", "neutral", "named", "alike", "far", "alike far", "quoted"), CASES,
-                ("", "newest")), ((0, 1), (1, 2))),
+    "nobody": ((_STRANGERS, CASES, ("", "newest")), ((0, 1), (1, 2))),
     # What opens the clause of a pronoun, and whom it means
-    "join": (
-        (("s", "p"), ("and", "but", "so", "as", "that", "comma", "start", "said"),
-         ("subject", "newest", "earlier", "nobody")),
-        ((0, 1, 2),),
-    ),
+    "join": ((("s", "p"), _JOINED, ("subject", "newest", "earlier", "nobody")), ((0, 1, 2),)),
     # A pronoun that a giver would be, or a receiver: "she taught him"
     "role": ((("fits", "against"),), ((0,),)),
     # A character with a gender: pronouns it has; what nouns and titles say; whether it has a name
@@ -220,9 +246,7 @@ _CASE, _BACK, _RANK = 144, 36, 9
 _UNMET, _QUOTED, _NOBODY, _JOIN = (
     FIRST_CODE[kind] for kind in ("unmet", "quoted", "nobody", "join")
 )
-_NONE, _NEUTRAL, _NAMED_STRANGER, _ALIKE, _FAR, _ALIKE_FAR, _IN_QUOTES = range(7)
-_NAME_RANK = {1.0: 0, POSSESSOR: 2 * _RANK, 0.0: 3 * _RANK}
-_PRONOUN_RANK = {"s": _RANK, "p": 2 * _RANK, "o": 3 * _RANK, "r": 3 * _RANK}
+_RANK_OF_CASE = {"s": 1, "p": POSSESSOR, "noun": POSSESSOR, "o": NO_SUBJECT, "r": NO_SUBJECT}
 
 ROLE_CODES = (FIRST_CODE["role"], FIRST_CODE["role"] + 1)
 """Codes of a pronoun that fits the roles, and of one that does not."""
@@ -236,7 +260,7 @@ SCALE = 1000
 Genders = tuple[str | None, ...]
 """A choice of genders: one per character, None for no gender."""
 
-# By what opens a clause: "and", "but", "so", a conjunction, "that", a comma, a sentence, a quote
+
 _JOINS = {w: i for i, words in enumerate(en.LISTS.lines("clause_joins")) for w in sorted(words)}
 _JOINS["\n"] = _JOINS["."]
 
@@ -272,130 +296,74 @@ class GenderChoice:
     codes: list[int]
 
 
-Step = tuple[int, int, int, int, int, str, bool, bool, int, tuple[int, int] | None, int]
-"""A mention or pronoun as the walk needs it, in this order:
-
-token number; sentence; code of a pronoun's case, -1 for a mention; index of a mention's character,
-or `OTHER`; code of how much of a subject it is; gender, "F", "M" or ""; whether it stands in a
-quotation; whether a mention is the subject of a clause, or a possessive opens one; tokens back to
-which a subject cannot be the antecedent, or 1 for a name; the character that a pronoun cannot be
-and the position of its owner, or None; code of what joins a pronoun's clause to the one before, or
--1.
-"""
-
-
-def steps_of(
-    low: Sequence[str],
-    names: Container[int],
-    events: Sequence[PersonMention],
-    all_barred: Mapping[int, int],
-    all_apart: Mapping[int, int],
-) -> tuple[list[Step], dict[int, int]]:
-    """The mentions and pronouns of a text in order, up to the last pronoun; who is first where.
-
-    `names` holds the positions of names; see `Cast` for the others. What is returned second is the
-    sentence in which each person is first mentioned.
-    """
-    steps: list[Step] = []
-    first: dict[int, int] = {}
-    behind = 0
-    step: Step
-    for i, sentence, entity, rank, gender, case, quoted in events:
-        if not case:
-            kind, is_name = _NAME_RANK[rank], int(i in names)
-            first.setdefault(entity, sentence)
-            step = (i, sentence, -1, entity, kind, gender, quoted, rank == 1.0, is_name, None, -1)
-        else:
-            is_apart = i in all_apart
-            barred = None
-            if is_apart or i in all_barred:
-                barred = all_barred.get(i, OTHER), all_apart.get(i, -1)
-            opens, reach = case == "p" and rank > 0.0, -int(rank) if rank < 0.0 else 0
-            number = _CASE * CASES.index("noun" if is_apart else case)
-            join = -1
-            if (case == "s" or opens) and not is_apart and not quoted:
-                join = _JOINS.get(low[i - 1], -1) if i else 6
-                join = _JOIN + (case == "p") * 32 + join * 4 if join >= 0 else -1
-            pronoun_fields = gender, quoted, opens, reach, barred, join
-            step = (i, sentence, number, OTHER, _PRONOUN_RANK[case], *pronoun_fields)
-            behind = len(steps) + 1
-        steps.append(step)
-    return steps[:behind], first
-
-
 def walk(  # noqa: PLR0912, PLR0915 (run for every choice of every story: calls inside cost time)
-    steps: Sequence[Step],
+    mentions: Mentions,
     genders: Genders,
-    first: Mapping[int, int],
     weights: Sequence[int],
-    *,
-    narrated: bool = False,
     more: Sequence[int] | None = None,
 ) -> GenderChoice:
     """Give each pronoun to the person of its gender for whom most speaks.
 
-    `first` holds the sentence in which each person is first mentioned; `more` what else speaks for
-    each. A person of the gender "" may be meant by any pronoun.
+    `more` holds what else speaks for each. A person of the gender "" may be meant by any pronoun.
     """
     n = len(genders) + 1
     last, ranks, more = [-1] * n, [0] * n, more or [0] * n
-    current, newest, clause, clause_at, stranger, stranger_named = -1, OTHER, OTHER, -1, "", 0
+    current, newest, clause, clause_at, stranger = -1, OTHER, OTHER, -1, ""
     bearers = {
         g: [i for i, slot_gender in enumerate(genders) if slot_gender in (g, "")] for g in "FM"
     }
+    first = {event.entity: event.sentence for event in reversed(mentions.events) if not event.case}
     person_at: dict[int, int] = {}
     codes: list[int] = []
-    for place_at, sentence, case, entity, rank, gender, quoted, opens, reach, barred, join in steps:
+    for at, sentence, entity, rank, gender, case, quoted, opens, reach, join in mentions.events:
         if sentence != current:
             current, clause = sentence, OTHER
-        if case < 0:
+        if not case:
             if not quoted or last[entity] < 0:
                 last[entity], newest, ranks[entity] = sentence, entity, rank
                 if opens:
-                    clause, clause_at = entity, place_at
+                    clause, clause_at = entity, at
                 if entity == OTHER:
-                    stranger, stranger_named = gender, reach
+                    stranger = gender
             continue
-        subject, clause = clause, OTHER if opens else clause
-        among = bearers[gender]
-        if barred:
-            owner = person_at.get(barred[1], OTHER)
-            among = [index for index in among if index not in (barred[0], owner)]
-        kind, away = _NONE, current - last[OTHER]
-        if quoted:
-            kind = _IN_QUOTES
-        elif last[OTHER] >= 0 and stranger in ("", gender):
-            kind = _ALIKE if stranger else _NAMED_STRANGER if stranger_named else _NEUTRAL
-            if away > 1:
-                kind = _ALIKE_FAR if stranger else _FAR
-        newest_unmet = newest == OTHER and last[OTHER] >= 0 and not quoted
-        best, code = OTHER, _NOBODY + kind * 10 + case // _CASE * 2 + newest_unmet
-        top = weights[code] if kind in (_ALIKE, _ALIKE_FAR) else -99_999
+        number = CASES.index(case)
+        subject, clause = clause, OTHER if case == "p" and opens else clause
+        never = mentions.barred.get(at, OTHER), person_at.get(mentions.owners.get(at, -1), OTHER)
+        among = [index for index in bearers[gender] if index not in never]
+        kind, newest_unmet = "none", False
+        if last[OTHER] >= 0 and not quoted:
+            newest_unmet = newest == OTHER
+            if stranger in ("", gender):
+                kind = "alike" if stranger else "named"
+        best = OTHER
+        code = _NOBODY + _STRANGERS.index(kind) * 10 + number * 2 + newest_unmet
+        top = weights[code] if kind == "alike" else -99_999
         for index in among:
             if last[index] < 0:
                 if index in first:
                     place = _UNMET + (first[index] == current)
                 else:
-                    place = _UNMET + (4 if narrated else 2 if person_at else 3)
+                    place = _UNMET + (4 if mentions.narrated else 2 if person_at else 3)
             else:
-                back = current - last[index]
-                place = case + (back if back < 3 else 3) * _BACK + ranks[index]
+                back = min(current - last[index], 3)
+                place = number * _CASE + back * _BACK + ranks[index] * _RANK
                 if index != newest:
                     place += 6 if newest == OTHER else 3
                 if index == clause:
-                    place += 1 if not reach else 2 * (place_at - clause_at <= reach)
+                    place += 1 if not reach else 2 * (at - clause_at <= reach)
             if weights[place] + more[index] > top:
                 best, code, top = index, place, weights[place] + more[index]
         if join >= 0:
-            codes.append(join + (3 if best < 0 else 0 if best == subject else 1 + (best != newest)))
+            whom = 3 if best < 0 else 0 if best == subject else 1 + (best != newest)
+            codes.append(_JOIN + (case == "p") * 32 + join * 4 + whom)
         if best != OTHER:
             if quoted and last[best] >= 0:
                 code = _QUOTED + (current > last[best])
             last[best], newest, ranks[best] = current, best, rank
         codes.append(code)
-        if case == 0:
-            clause, clause_at = best, place_at
-        person_at[place_at] = best
+        if case == "s":
+            clause, clause_at = best, at
+        person_at[at] = best
     return GenderChoice(genders, person_at, codes)
 
 

@@ -33,8 +33,9 @@ class WordLists:
         return tuple(map(word_set, self._texts[name].splitlines()))
 
     def verbs(self, name: str) -> frozenset[str]:
-        """All forms of a list of regular verbs."""
-        return frozenset[str]().union(*map(verb_forms, getattr(self, name)))
+        """All forms of a list of regular verbs, and those that "NAME_forms" holds besides."""
+        irregular = word_set(self._texts.get(f"{name}_forms", ""))
+        return irregular.union(*map(verb_forms, getattr(self, name)))
 
 
 @cache

@@ -8,11 +8,11 @@ stories (`scripts/train_people.py`); a network may add its log-probabilities to 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import exp, log
+from math import exp
 from operator import attrgetter, mul
 
 from portrayal.annotate.people.shared import links
-from portrayal.annotate.people.shared.links import ROLE_CODES, SCALE, SINGLY, GenderChoice
+from portrayal.annotate.people.shared.links import SCALE, SINGLY, GenderChoice
 from portrayal.annotate.people.shared.model import UNSPECIFIED, Character, Roles, Span
 from portrayal.annotate.people.shared.scan import Tokens
 from portrayal.annotate.people.shared.words import GENDER_OF_WORD
@@ -116,15 +116,6 @@ class WeighedStory:
         """The likeliest choice of genders."""
         return self.made[max(range(len(self.made)), key=self.chances.__getitem__)]
 
-    def impartial(self, codes: Sequence[int]) -> GenderChoice:
-        """The likeliest choice without what fits the roles, which would speak for their order."""
-        scores = [
-            log(max(chance, 1e-12)) / TEMPER
-            - sum(codes[role_code] * one.codes.count(role_code) for role_code in ROLE_CODES) / SCALE
-            for one, chance in zip(self.made, self.chances, strict=True)
-        ]
-        return self.made[max(range(len(scores)), key=scores.__getitem__)]
-
     def characters(self) -> tuple[Character, Character | None]:
         """The characters, with the probabilities that name, gender, and both are right.
 
@@ -191,7 +182,7 @@ def weigh(
         other, acts = ways.index(ways[best][::-1]), signs[-1] / SCALE
         acts *= 1.0 if opinion is None else opinion.of_roles[0]
         if scores[best] - scores[other] <= 2 * abs(acts) * MOST_ACTIONS:
-            lead = acts * actions(scene, verdict.cast, verdict.impartial(codes).found)
+            lead = acts * actions(scene, verdict.cast, verdict.choice.found)
             scores[best] += lead
             scores[other] -= lead
             if scores[other] > scores[best]:

@@ -4,8 +4,9 @@ Every choice of genders is followed through the story (`shared.links`); its prob
 proportional to exp of the sum of the weights of its codes.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import compress, product
 
 from portrayal.annotate.people.shared import links
@@ -14,47 +15,36 @@ from portrayal.annotate.people.shared.words import GENDER_OF_WORD, OTHER_PEOPLE,
 from portrayal.annotate.people.stories.scene import GROUPS, LISTS, Noun, Scene
 from portrayal.reference.groups import FEMININE, MASCULINE, NON_BINARY
 
+LEFT = 4
+"""Pronouns outside quotations that a choice may leave to nobody beyond those that any must."""
+
+SETTLED = 10.0
+"""Weight from which the gender that nouns and titles tell is not in question: "Mr. Davis"."""
+
 Slots = Sequence[int | None]
 """Per character the index of the named person it is, or None where it has no name."""
 
 CERTAIN, LIKELY = 5.0, 3.0
 """Weight of a gendered noun or title beside a name, and of one that stands alone."""
 
-SETTLED = 10.0
-"""Weight from which the gender that nouns and titles tell is not in question: "Mr. Davis"."""
-
-LEFT = 4
-"""Pronouns outside quotations that a choice may leave to nobody beyond those that any must."""
-
 
 @dataclass(slots=True)
-class Cast:
+class Cast(links.Mentions):
     """Mentions and what is certain about the characters.
 
     Attributes
     ----------
     slots
         Who the characters are.
-    events
-        Mentions of anyone, and pronouns, in order.
     hints
         Per character the genders that nouns and titles tell, with weights.
     references
         Per character the token positions of words that refer to it.
-    barred
-        Token position of a possessive pronoun → the character it cannot be: in "his friend Ann"
-        the pronoun is not Ann.
-    apart
-        Token position of a noun that works like a pronoun → that of its owner, which is someone
-        else, or -1: in "his sister" the noun does not stand for him.
     """
 
-    slots: Slots
-    events: list[links.PersonMention]
-    hints: list[dict[str, float]]
-    references: list[list[int]]
-    barred: dict[int, int]
-    apart: dict[int, int]
+    slots: Slots = ()
+    hints: list[dict[str, float]] = field(default_factory=list)
+    references: list[list[int]] = field(default_factory=list)
 
     def refer(self, slot: int, i: int, gender: str, weight: float) -> None:
         """Note that the gendered word at `i` stands for the character."""
@@ -66,7 +56,11 @@ class Cast:
 def make_cast(scene: Scene, slots: Slots) -> Cast:
     """Mentions of a story seen from the characters in `slots`."""
     tokens, low, genders = scene.tokens, scene.tokens.low, scene.tokens.local.genders
-    cast = Cast(slots, scene.pronouns.copy(), [{} for _ in slots], [[] for _ in slots], {}, {})
+    of_slots: tuple[list[dict[str, float]], list[list[int]]] = (
+        [{} for _ in slots],
+        [[] for _ in slots],
+    )
+    cast = Cast(scene.pronouns.copy(), {}, {}, scene.narrated, slots, *of_slots)
     slot_of = {index: slot for slot, index in enumerate(slots) if index is not None}
     # Named person outside the roles → gender that titles and nouns beside the name tell
     strangers: dict[int, str] = {}
@@ -98,9 +92,7 @@ def make_cast(scene: Scene, slots: Slots) -> Cast:
         (i, slot_of.get(k, links.OTHER), strangers.get(k, "")) for i, k in scene.names.items()
     ]
     mentions += [(i, links.OTHER, OTHER_PEOPLE[low[i]]) for i in scene.others]
-    cast.events += [
-        links.mention_at(tokens, i, e, links.noun_rank(tokens, i), g) for i, e, g in mentions
-    ]
+    cast.events += [links.mention_at(tokens, *mention) for mention in mentions]
     cast.events.sort()
     # Words for both characters at once: "the girls"
     for i in scene.groups if len(slots) == 2 else ():
@@ -123,10 +115,9 @@ def add_nominal(scene: Scene, cast: Cast, noun: Noun, has_nouns: tuple[bool, boo
         # A definite noun works like a pronoun: "the girl", "the young man", "her brother"
         kin = scene.roles.paired and noun.role and noun.gender and noun.owner is not None
         if kin or (generic and "the" in low[max(0, i - 2) : i]):
-            owner = noun.owner
-            # The possessive stands for a pronoun, or for the name before "'s"
-            cast.apart[i] = -1 if owner is None else owner - (low[owner] == "'s")
-            cast.events.append(links.mention_at(tokens, i, links.OTHER, 0.0, noun.gender, "p"))
+            if noun.owner is not None:
+                cast.owners[i] = noun.owner
+            cast.events.append(links.noun_at(tokens, i, noun.gender))
             return links.OTHER
     slot, equals = links.OTHER, scene.words.object_nouns <= LISTS.receivers
     if len(nameless) == 2 and noun.gender and noun.role and equals:
@@ -142,7 +133,7 @@ def add_nominal(scene: Scene, cast: Cast, noun: Noun, has_nouns: tuple[bool, boo
         slot = int(bool(cast.hints[0]) and noun.gender not in cast.hints[0])
     if slot >= len(slots):
         return links.OTHER
-    cast.events.append(links.mention_at(tokens, i, slot, links.noun_rank(tokens, i), noun.gender))
+    cast.events.append(links.mention_at(tokens, i, slot, noun.gender))
     if slot >= 0 and noun.gender and slots[slot] is None:
         cast.refer(slot, i, noun.gender, LIKELY)
     return slot
@@ -161,91 +152,68 @@ def _slot_by_gender(
 
 def choices(scene: Scene, cast: Cast, weights: Sequence[int]) -> list[links.GenderChoice]:
     """All choices of genders that the words of the story leave open; weights are those of codes."""
-    low, paired = scene.tokens.low, scene.roles.paired
-    steps, first = links.steps_of(low, scene.names, cast.events, cast.barred, cast.apart)
-    # Gender → how many pronouns outside quotations have it; nouns like pronouns count 0
-    heard: dict[str, int] = {}
+    they, two = _TheyUses(scene, cast), len(cast.slots) == 2
+    tones = scene.tones(cast.events) if two and not scene.roles.paired else {}
+    # Any gender that a pronoun or a hint tells, or none; "they" is tried for one at a time
+    heard = Counter[str]()
     for event in cast.events:
         if event.case:
-            count = not event.quoted and event.at not in cast.apart
-            heard[event.gender] = heard.get(event.gender, 0) + count
-    they = _TheyUses(scene, cast)
-    # Any gender that a pronoun or a hint tells, or none; "they" is tried for one at a time
+            heard[event.gender] += not event.quoted and event.case != "noun"
     slots: list[list[str | None]] = []
     for hint in cast.hints:
         # A title or nouns that agree leave but theirs for one of two
-        sure = len(cast.hints) > 1 and len(hint) == 1 and max(hint.values()) >= SETTLED
-        slots.append([*hint, None] if sure else [*sorted({*heard, *hint}), None])
+        sure = two and len(hint) == 1 and max(hint.values()) >= SETTLED
+        slots.append([*(hint if sure else sorted({*heard, *hint})), None])
     options: list[links.Genders] = list(product(*slots))
     for singly in range(len(slots)) if they.order else ():
         options += product(
             *([links.SINGLY] if k == singly else slot for k, slot in enumerate(slots))
         )
-    # Walk the likely choices only: others leave many more pronouns to nobody
-    unheard = [sum([n for g, n in heard.items() if g not in genders]) for genders in options]
-    limit = min(unheard) + LEFT
-    tones = scene.tones(cast.events) if len(slots) == 2 and not paired else {}
-    walks: dict[links.Genders, tuple[links.GenderChoice, list[int]]] = {}
-    walked: list[links.GenderChoice] = []
-    for likely in (True, False):
-        for genders, n in zip(options, unheard, strict=True) if not walked else ():
-            if (n <= limit) != likely:
-                continue
-            # Choices that differ in genders no pronoun has share one walk
-            key = tuple([gender if gender in heard else None for gender in genders])
-            if key not in walks:
-                way = links.walk(steps, key, first, weights, narrated=scene.narrated)
-                way.codes += [
-                    links.ROLE_CODES[way.found[i] != tone]
-                    for i, tone in tones.items()
-                    if way.found[i] >= 0
-                ]
-                meant = list(way.found.values())
-                walks[key] = way, [meant.count(slot) for slot in range(len(key))]
-            way, counts = walks[key]
-            choice = links.GenderChoice(genders, way.found, way.codes.copy())
-            if _close(scene, cast, choice, counts, they):
-                walked.append(choice)
+    # Choices that leave many more pronouns to nobody are not likely
+    unheard = [sum(n for g, n in heard.items() if g not in genders) for genders in options]
+    most, walked = min(unheard) + LEFT, []
+    for genders, n in zip(options, unheard, strict=True):
+        if n > most and any(genders):
+            continue
+        choice = links.walk(cast, genders, weights)
+        choice.codes += [
+            links.ROLE_CODES[choice.found[i] != tone]
+            for i, tone in tones.items()
+            if choice.found[i] >= 0
+        ]
+        # A gender without any word for it is none
+        if all(_add_codes(scene, cast, choice, slot, they) for slot in range(len(slots))):
+            if two and genders[0] == genders[1] and genders[0] is not None:
+                kind = 2 if None in cast.slots else int(scene.roles.paired)
+                choice.codes.append(links.FIRST_CODE["alike"] + kind)
+            walked.append(choice)
     return they.settle(walked)
 
 
-def _close(
-    scene: Scene, cast: Cast, choice: links.GenderChoice, counts: Sequence[int], they: "_TheyUses"
+def _add_codes(
+    scene: Scene, cast: Cast, choice: links.GenderChoice, slot: int, they: "_TheyUses"
 ) -> bool:
-    """Add the codes of the characters; False where one has a gender without any word for it.
-
-    `counts` says how many pronouns each character has.
-    """
-    genders, codes, sole = choice.genders, choice.codes, len(choice.genders) == 1
-    for slot, (gender, hint) in enumerate(zip(genders, cast.hints, strict=True)):
-        is_named = cast.slots[slot] is not None
-        state = 1 + (max(hint.values()) >= CERTAIN) if hint else 0
-        if gender is None:
-            codes.append(links.code_of_gender(None, 0, state, is_named=is_named, sole=sole))
-        elif gender == links.SINGLY:
-            uses = they.uses(choice, slot)
-            # No "they" can mean the character: the gender has no word for it
-            if not uses:
-                return False
-            codes += [
-                *(links.FIRST_CODE["they"] + code for code in uses.values()),
-                links.FIRST_CODE["singly"] + is_named * 2 + sole,
-                links.FIRST_CODE["singly uses"] + min(len(uses), 3) - 1,
-                *[links.FIRST_CODE["singly also"]] * bool(hint),
-                *[links.FIRST_CODE["singly also"] + 1] * scene.roles.paired,
-            ]
-            choice.found = choice.found | dict.fromkeys(uses, slot)
-        elif gender in hint or counts[slot]:
-            state = state if gender in hint or not hint else links.HINTS.index("against")
-            codes.append(
-                links.code_of_gender(gender, counts[slot], state, is_named=is_named, sole=sole)
-            )
-        else:
+    """Add the codes of a character; False where it has a gender without any word for it."""
+    gender, hint, codes = choice.genders[slot], cast.hints[slot], choice.codes
+    is_named, sole = cast.slots[slot] is not None, len(cast.slots) == 1
+    state = 1 + (max(hint.values()) >= CERTAIN) if hint else 0
+    if gender == links.SINGLY:
+        uses = they.uses(choice, slot)
+        codes += [
+            *(links.FIRST_CODE["they"] + code for code in uses.values()),
+            links.FIRST_CODE["singly"] + is_named * 2 + sole,
+            links.FIRST_CODE["singly uses"] + min(len(uses), 3) - 1,
+            *[links.FIRST_CODE["singly also"]] * bool(hint),
+            *[links.FIRST_CODE["singly also"] + 1] * scene.roles.paired,
+        ]
+        choice.found |= dict.fromkeys(uses, slot)
+        return bool(uses)
+    count = list(choice.found.values()).count(slot)
+    if gender is not None and gender not in hint:
+        state = links.HINTS.index("against") if hint else state
+        if not count:
             return False
-    if not sole and genders[0] == genders[1] and genders[0] is not None:
-        codes.append(
-            links.FIRST_CODE["alike"] + (2 if None in cast.slots else int(scene.roles.paired))
-        )
+    codes.append(links.code_of_gender(gender, count, state, is_named=is_named, sole=sole))
     return True
 
 

@@ -6,7 +6,7 @@ what the people do.
 """
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import product
 
 from portrayal.annotate.people.shared.scan import QUOTES
@@ -14,7 +14,7 @@ from portrayal.annotate.people.stories.genders import Cast
 from portrayal.annotate.people.stories.scene import GIVES, LISTS, RECEIVES, Scene
 
 SIGNS = (
-    *("score", "mentions", "first", "spare", "nameless", "one nameless"),
+    *("score", "first", "spare", "nameless", "one nameless"),
     *("object alone", "object alone, noun", "object alone, narrated", "object alone, free noun"),
     *("noun", "in order", "equals in order", "nouns", "nouns alike", "acts"),
 )
@@ -38,11 +38,9 @@ def ways_of(
     people, roles, paired = scene.people, scene.roles, scene.roles.paired
     values = _nouns_beside(scene)
     scores = [person.score for person in people]
-    shares = [min(len(person.places), 5) / 5 for person in people]
     ranked = list(range(len(people) if first is None else min(first, len(people))))
     if first is None and len(people) > MOST_PEOPLE:
-        strength = [scores[i] + abs(values[i]) + 1.5 * (not i) for i in ranked]
-        ranked = sorted(ranked, key=lambda i: (-strength[i], i))[:MOST_PEOPLE]
+        ranked = sorted(ranked, key=lambda i: (-scores[i], i))[:MOST_PEOPLE]
     n_roles = 2 if roles.has_object else 1
     free = [noun.value for noun in scene.nouns if noun.person is None]
     # Only the subject's noun stands beside no name: "The manager promoted Jo"
@@ -60,26 +58,25 @@ def ways_of(
             noun = values[way[0]] if way[0] is not None else 0.0
             noun -= values[way[1]] if n_roles == 2 and way[1] is not None else 0.0
             noun = max(-MOST_NOUNS, min(MOST_NOUNS, noun))
-        features = [
-            sum([scores[i] for i in persons]),
-            sum([shares[i] for i in persons]),
-            float(not people or 0 in persons),
-            float(min(len(people) - len(persons), 3)),
-            float(not persons),
-            *(0.0,) * 11,
-        ]
-        if len(persons) == 1 and n_roles == 2:
-            features[5] = 1.0
-            if way[0] is None:
-                features[6:10] = 1.0, -noun, float(scene.narrated), float(led)
-        elif len(persons) == 1:
-            features[10] = noun
+        features = {
+            "score": sum([scores[i] for i in persons]),
+            "first": float(not people or 0 in persons),
+            "spare": float(min(len(people) - len(persons), 3)),
+            "nameless": float(not persons),
+        }
+        if len(persons) == 2:
+            in_order = 1.0 if persons[0] < persons[1] else -1.0
+            features["equals in order" if paired else "in order"] = in_order
+            features["nouns alike" if alike else "nouns"] = noun
+        elif persons and n_roles == 1:
+            features["noun"] = noun
         elif persons:
-            ahead = 1.0 if persons[0] < persons[1] else -1.0
-            features[11 + paired] = ahead
-            features[13 + alike] = noun
+            features["one nameless"] = 1.0
+            alone = {"": 1.0, ", noun": -noun, ", narrated": scene.narrated, ", free noun": led}
+            for sign, value in alone.items() if way[0] is None else ():
+                features[f"object alone{sign}"] = float(value)
         ways.append(way)
-        signs.append(features)
+        signs.append([features.get(sign, 0.0) for sign in SIGNS])
     return ways, signs
 
 
@@ -111,7 +108,7 @@ def actions(scene: Scene, cast: Cast, person_of: Mapping[int, int]) -> float:
     `person_of` resolves pronouns.
     """
     tokens = scene.tokens
-    low, sentence, quoted = tokens.low, tokens.sentence, tokens.quoted
+    low, sentence = tokens.low, tokens.sentence
     # Who stands where, and whether as the subject of a clause
     person_at: dict[int, int] = {}
     subjects: dict[int, bool] = {}
@@ -121,50 +118,38 @@ def actions(scene: Scene, cast: Cast, person_of: Mapping[int, int]) -> float:
         is_clear = event.case in ("s", "o") or event.at in scene.names
         if entity >= 0 and is_clear:
             person_at[event.at] = entity
-            subjects[event.at] = event.case == "s" if event.case else event.rank == 1.0
+            subjects[event.at] = event.case == "s" or (not event.case and event.opens)
     value = 0.0
     agent, agent_sentence = -1, -1
     for i in sorted({*scene.cues, *person_at}):
+        word = low[i]
         if i in person_at:
             # A clause about the person may follow: "Jane, who nodded"
             after = low[i + 1 : i + 3]
             if subjects[i] or after[:1] == ["who"] or after == [",", "who"]:
                 agent, agent_sentence = person_at[i], sentence[i]
             # The name is an address: "Jane, come here"
-            around = low[i - 1 : i + 2 : 2] if quoted[i] and i else ()
+            around = low[i - 1 : i + 2 : 2] if tokens.quoted[i] and i else ()
             if len(around) == 2 and LISTS.vocative.issuperset(around):
                 value += ADDRESS if person_at[i] else -ADDRESS
             continue
-        weight = 0.0 if quoted[i] else _weight(low, i)
-        if not weight:
+        # "The nurse" is no act
+        noun = low[i - 1] in LISTS.articles and not word.endswith(("ed", "ing"))
+        if tokens.quoted[i] or noun:
             continue
+        weight = PLAIN if word in GIVES else -PLAIN if word in RECEIVES else WEAK
         doer = agent if agent_sentence == sentence[i] else -1
         near = range(i + 1, min(i + 4, len(low)))
         patients = [
             k for k in near if k in person_at and not subjects[k] and sentence[k] == sentence[i]
         ]
-        patient = person_at[patients[0]] if patients else -1
-        if i and low[i - 1] in QUOTES and i + 1 in person_at:
-            doer, patient = person_at[i + 1], -1
-        if patient >= 0 and low[i] not in LISTS.decides:
+        if low[i - 1] in QUOTES and i + 1 in person_at:
+            doer, patients = person_at[i + 1], []
+        if patients and word not in LISTS.decides:
+            patient = person_at[patients[0]]
             value += weight if patient else -weight
             if doer == patient:
                 continue
         if doer >= 0:
             value += -weight if doer else weight
     return max(-MOST_ACTIONS, min(MOST_ACTIONS, value))
-
-
-def _weight(low: Sequence[str], i: int) -> float:
-    """How much the word at `i` says that its agent is the subject; "the nurse" says nothing."""
-    word = low[i]
-    noun = i > 0 and low[i - 1] in LISTS.articles and not word.endswith(("ed", "ing"))
-    if noun and word not in LISTS.jobs:
-        return 0.0
-    if word in GIVES or word in RECEIVES:
-        weight = PLAIN if word in GIVES else -PLAIN
-    elif word in LISTS.decides:
-        weight = WEAK
-    else:
-        return 0.0 if LISTS.gets.isdisjoint(low[max(0, i - 4) : i]) else PLAIN
-    return -weight if word.endswith("ed") and i and low[i - 1] in LISTS.passive else weight

@@ -9,13 +9,11 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import compress
 
-from portrayal.annotate.people.names.candidates import PLACES_AND_BODIES, Candidate, is_plain_name
 from portrayal.annotate.people.names.clusters import SURE, NameCluster, scan_people
-from portrayal.annotate.people.names.evidence import name_score
 from portrayal.annotate.people.shared import words as en
 from portrayal.annotate.people.shared.links import PersonMention, pronoun_at
 from portrayal.annotate.people.shared.model import Roles
-from portrayal.annotate.people.shared.scan import ENGLISH, Tokens, local_words
+from portrayal.annotate.people.shared.scan import Tokens, local_words
 from portrayal.annotate.people.shared.words import word_lists
 from portrayal.reference.locales import Locale
 
@@ -88,52 +86,8 @@ LEAST, MOST = -1.25, 6.0
 """Log odds from which a name is a person's, as a story names hardly anything else; the highest
 score, of one that stands in the story often."""
 
-DESCRIBED = 1.0
-"""Log odds that a description behind a name adds, where the name is in doubt."""
-
-IN_QUOTES, TITLED_IN_QUOTES, ASIDE = 0.4, 0.2, 0.4
-"""What a name counts that stands in quotations alone; "Mr. Pitt!" there is often someone named
-otherwise, and "Uncle Joe" and who owns "Mr. Lee's class" are seldom in a prompt's roles."""
-
-_NO_NAMES = ("ed", "ing", "ly")
-_DESCRIBES = LISTS.describing | {"the"}
-
-
-def story_odds(tokens: Tokens, cluster: NameCluster) -> float:
-    """Log odds that a name is a person's, read from its evidence where they are in question."""
-    word, mentions, sole = cluster.words[0], cluster.mentions, len(cluster.words) == 1
-    # "Golden Temple", say: no person's as a whole
-    if not sole and " ".join(cluster.words) in tokens.local.whole:
-        return -SURE
-    if tokens.local is ENGLISH:
-        after, behind = (*tokens.low[mentions[0].end : mentions[0].end + 2], "", "")[:2]
-        acts = after in en.VERBS_AFTER_NAME or after.endswith("ed")
-        described = after == "," and behind in LISTS.describing
-        person = (acts or described or len(mentions) > 1) and is_plain_name(word)
-        if person or not en.FORMAL_TITLES.isdisjoint(cluster.titles):
-            return SURE
-        if sole and mentions[0].opening and word.endswith(_NO_NAMES) and not en.bearers(word):
-            return -SURE
-    odds = name_score(tokens, cluster)
-    # "Saskia, the falconer" is somebody, however rare the name
-    ends = [tokens.low[run.end : run.end + 2] for run in mentions]
-    described = any(end[:1] == [","] and end[-1] in _DESCRIBES for end in ends)
-    described = described and word not in PLACES_AND_BODIES
-    return min(SURE, odds + DESCRIBED if described and odds > -DESCRIBED else odds)
-
-
-def _weight(tokens: Tokens, run: Candidate) -> float:
-    """How much a mention counts for a person of the story."""
-    quoted = tokens.quoted[run.start]
-    if not run.titles:
-        return IN_QUOTES if quoted else 1.0
-    title, behind = tokens.low[run.titles[0]], tokens.low[run.end : run.end + 2]
-    aside = behind[:1] == ["'s"] and not en.LISTS.place_tails.isdisjoint(behind)
-    weight = ASIDE if title in LISTS.relatives or aside else 1.0
-    if not quoted:
-        return weight
-    return TITLED_IN_QUOTES if title in en.FORMAL_TITLES else weight * IN_QUOTES
-
+IN_QUOTES = 0.4
+"""What a mention counts that stands in a quotation."""
 
 _PREAMBLE = re.compile(
     r"\s*(?:sure|certainly|of course|absolutely|okay|ok)?[,.!:\s]{0,4}"
@@ -246,13 +200,13 @@ def owner_of(tokens: Tokens, i: int) -> int | None:
     return None
 
 
-GIVES = LISTS.verbs("giving_verbs") | LISTS.giving_words
+GIVES = LISTS.verbs("giving")
 """The one who does these is the subject, the one they are done to the object."""
 
-RECEIVES = LISTS.verbs("receiving_verbs") | LISTS.receiving_words
+RECEIVES = LISTS.verbs("receiving")
 """The one who does or is these is the object, the one they are done to the subject."""
 
-_CUES = GIVES | RECEIVES | LISTS.decides | LISTS.jobs
+_CUES = GIVES | RECEIVES | LISTS.decides
 
 
 SINGULAR = {
@@ -365,7 +319,8 @@ class Scene:
         """
         low = self.tokens.low
         tone_at: dict[int, int] = {}
-        for i, _, _, _, _, case, _ in events:
+        for event in events:
+            i, case = event.at, event.case
             near = () if case not in ("s", "o") else low[i + 1 : i + 4]
             if case == "o":
                 # Before an object the nearest verb counts, so from the pronoun backwards
@@ -379,13 +334,19 @@ class Scene:
 
 def read_story(text: str, roles: Roles, locale: Locale | None = None) -> Scene:
     """Collect what a story holds before anyone is given a role: names, nouns and pronouns."""
-    read = scan_people(text, local_words(locale), story_odds, story_start(text))
-    tokens, people = read[1], [person for person in read[2] if person.score >= LEAST]
-    for person in people:
+    read = scan_people(text, local_words(locale), story_start(text))
+    tokens, low, people = read[1], read[1].low, []
+    for person in read[2]:
+        # "Saskia, the falconer" is somebody, however rare the name
+        ends = [low[run.end : run.end + 2] for run in person.mentions]
+        described = any(end[:1] == [","] and end[-1] in LISTS.describing for end in ends)
+        if person.score + described < LEAST:
+            continue
+        people.append(person)
         # Bounded, so that a name said often does not decide alone
-        weights = [_weight(tokens, run) for run in person.mentions]
-        person.score = min(MOST, max(person.score, 0.0) + sum(weights))
-    low, words = tokens.low, role_words(roles)
+        weights = [IN_QUOTES if tokens.quoted[i] else 1.0 for i in person.places]
+        person.score = min(MOST, max(0.0, min(SURE, person.score + described)) + sum(weights))
+    words = role_words(roles)
     names = {i: index for index, person in enumerate(people) for i in person.places}
     scene = Scene(text, tokens, words, roles, people, names, sorted(names))
     # Few words matter: most of the text is passed over in one go
