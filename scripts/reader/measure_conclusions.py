@@ -26,7 +26,6 @@ from examples import fold_of, marked
 from people_stories import read, story_of
 from train_people import left_out
 
-from portrayal.annotate.language import why_unread
 from portrayal.annotate.people.reader import read_people
 from portrayal.annotate.people.reader.network import CARD
 from portrayal.annotate.people.reader.reading import UNSURE, WEIGHTS
@@ -63,7 +62,7 @@ def written(fold: Sequence[int]) -> list[dict]:
     for name, domain in FILES.items():
         for example in marked(HERE / f"{name}.txt"):
             unseen = name in NEW or fold_of(example.prompt) in fold
-            if not unseen or why_unread(example.text):
+            if not unseen or PEOPLE.why_unread(example.text):
                 continue
             subject, other = example.roles.subject, example.roles.object
             row = {"text": example.text, "prompt": example.prompt, "subject_role": subject}

@@ -20,8 +20,8 @@ import numpy as np
 from examples import fold_of, marked
 from score_marked import add_reader, people_of
 
-from portrayal.annotate.language import why_unread
 from portrayal.annotate.people.shared.words import word_set
+from portrayal.annotate.people.stories.rows import PEOPLE
 
 DRAWS, SEED = 2000, 0
 KINDS = ("F-F", "M-M", "F-M", "F-NB", "M-NB", "NB-NB")
@@ -43,7 +43,7 @@ def read(asked: argparse.Namespace) -> Iterator[tuple[Case, list[Case]]]:
         roles = (example.roles.subject, example.roles.object or "")
         romantic = any(PARTNERS.intersection(role.split()) for role in roles)
         here = asked.left_out in (None, fold_of(example.prompt))
-        here = here and not why_unread(example.text)
+        here = here and not PEOPLE.why_unread(example.text)
         if here and len(example.genders) == 2 and (romantic or not asked.partners):
             examples.append(example)
     for example, people in zip(examples, people_of(examples, asked), strict=True):

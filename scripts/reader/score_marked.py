@@ -18,11 +18,11 @@ from pathlib import Path
 import numpy as np
 from examples import MARK, Example, blocks, first_name, fold_of, marked
 
-from portrayal.annotate.language import why_unread
 from portrayal.annotate.people.any_text.everyone import find_everyone
 from portrayal.annotate.people.reader import read_people
 from portrayal.annotate.people.reader.reading import UNSURE, WEIGHTS
 from portrayal.annotate.people.shared.model import UNSPECIFIED, Character
+from portrayal.annotate.people.stories.rows import PEOPLE
 
 DRAWS, SEED = 2000, 0
 COLUMNS = {
@@ -105,7 +105,8 @@ def main() -> None:
         pairs = [
             (example, body)
             for example, (_, body) in zip(marked(path), blocks(path), strict=True)
-            if asked.left_out in (None, fold_of(example.prompt)) and not why_unread(example.text)
+            if asked.left_out in (None, fold_of(example.prompt))
+            and not PEOPLE.why_unread(example.text)
         ]
         people = people_of([example for example, _ in pairs], asked)
         part = [

@@ -18,7 +18,7 @@ import numpy as np
 from examples import MARK, Example, blocks, fold_of, marked
 from score_marked import add_reader, people_of
 
-from portrayal.annotate.language import why_unread
+from portrayal.annotate.people.stories.rows import PEOPLE
 
 DRAWS, SEED = 2000, 0
 PLAIN = {"all", "subject first", "object first"}
@@ -100,7 +100,8 @@ def main() -> None:
         pairs = [
             (example, body)
             for example, (_, body) in zip(marked(path), blocks(path), strict=True)
-            if asked.left_out in (None, fold_of(example.prompt)) and not why_unread(example.text)
+            if asked.left_out in (None, fold_of(example.prompt))
+            and not PEOPLE.why_unread(example.text)
         ]
         people = people_of([example for example, _ in pairs], asked)
         rows = []
