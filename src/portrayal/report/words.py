@@ -228,7 +228,7 @@ def standing(estimates: Iterable[Estimate]) -> list[Estimate]:
 def corrected_from(e: Estimate) -> str:
     """Return from what labels by hand corrected an estimate, after a comma; "" where they did not.
 
-    >>> strata, group = {"basis": "corrected by hand"}, {"gender": "F"}
+    >>> strata, group = {"level": "word", "basis": "corrected by hand"}, {"gender": "F"}
     >>> own = "news", "group_change.v1", "difference", "pair", strata, group
     >>> corrected_from(Estimate(*own, -0.2, details={"naive": -0.1}))
     ', corrected by hand from −10.0 points'

@@ -12,7 +12,7 @@ from portrayal.annotate.people.stories.scene import Scene, read_story, story_sta
 from portrayal.errors import DataError
 from portrayal.reference.locales import Locale
 
-UNSURE = 0.9
+UNSURE = 0.85
 """The network reads stories with a character of whom the rules are less sure than this."""
 
 WEIGHTS = Path(__file__).parent / "weights"
