@@ -447,7 +447,7 @@ def _follow(draft: TextDraft, refer: pronouns.Refer | None = None) -> dict[int, 
     people = [(p.hinted, p.name is not None, uses[i]) for i, p in enumerate(draft.people)]
     hinted = [gender for gender, _, _ in people]
     # Rules first: the network's chances are weighed against what they choose
-    liked = grammar.preferences(low, draft.events, hinted)
+    liked = grammar.preferences(tokens, draft.events, hinted, draft.barred)
     persons = pronouns.resolve(draft.events, people, draft.barred, liked)
     pending = [event for event in draft.events if event.case]
     if refer is not None:

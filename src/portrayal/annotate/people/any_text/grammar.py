@@ -6,13 +6,15 @@ a noun whose gender is told beside a name whose gender is not.
 """
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from operator import attrgetter
 from typing import NamedTuple
 
-from portrayal.annotate.people.names.candidates import LISTS
+from portrayal.annotate.people.names.candidates import LISTS, opens_sentence
 from portrayal.annotate.people.shared import words as en
-from portrayal.annotate.people.shared.links import PersonMention
+from portrayal.annotate.people.shared.links import OTHER, PersonMention
+from portrayal.annotate.people.shared.scan import Tokens
 
 _position, _sentence = attrgetter("at"), attrgetter("sentence")
 
@@ -37,18 +39,31 @@ class Preference(NamedTuple):
 
 
 def preferences(
-    low: Sequence[str], events: Sequence[PersonMention], genders: Sequence[str]
+    tokens: Tokens,
+    events: Sequence[PersonMention],
+    genders: Sequence[str],
+    barred: Mapping[int, int],
 ) -> list[Preference]:
     """What grammar prefers, at most once for each pronoun.
 
     Parameters
     ----------
-    low, events
-        The words of a text in lower case; its mentions and pronouns in order.
+    tokens, events
+        The text; its mentions and pronouns in order.
     genders
         Per person the gender that titles and nouns tell, or "".
+    barred
+        Position of a pronoun → a person whom it cannot mean.
     """
     preferred: list[Preference] = []
+    # Who opens sentence after sentence as "she" is one: "She loves Jake. She hates Alex."
+    opening = [one for one in events if one.case == "s" and opens_sentence(tokens, one.at)]
+    chained = {
+        one.at: barred[behind.at]
+        for one, behind in pairwise(opening)
+        if (behind.sentence, behind.gender) == (one.sentence + 1, one.gender)
+        and behind.at in barred
+    }
     mentions = [event for event in events if not event.case and event.entity >= 0]
     for event in events:
         if not event.case or event.quoted:
@@ -61,9 +76,13 @@ def preferences(
         # "Kim asked Mr. Pratt for his report": who is told to be a man, not who may be one
         sure = list(dict.fromkeys(one.entity for one in near if genders[one.entity]))
         open_ = list(dict.fromkeys(one.entity for one in near if not genders[one.entity]))
-        if len(sure) == 1 and len(open_) == 1:
+        not_meant = {chained.get(event.at, OTHER), barred.get(event.at, OTHER)}
+        remaining = {one.entity for one in near} - not_meant
+        if event.at in chained and len(remaining) == 1:
+            preferred.append(Preference(event.at, min(remaining), chained[event.at]))
+        elif len(sure) == 1 and len(open_) == 1:
             preferred.append(Preference(event.at, sure[0], open_[0]))
-        elif preference := _by_verb(low, event, near):
+        elif preference := _by_verb(tokens.low, event, near):
             preferred.append(preference)
     return preferred
 
