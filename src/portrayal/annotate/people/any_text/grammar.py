@@ -18,8 +18,12 @@ from portrayal.annotate.people.shared.scan import Tokens
 
 _position, _sentence = attrgetter("at"), attrgetter("sentence")
 
-_BLAMED, _BLAMING, _HANDED = map(LISTS.verbs, ("blamed", "blaming", "handing"))
-_PLEDGED, _MINDED, _CONTROLLED = map(LISTS.verbs, ("pledging", "minding", "controlled"))
+_BLAMED = LISTS.verbs("blamed")
+_BLAMING = LISTS.verbs("blaming")
+_HANDED = LISTS.verbs("handing")
+_PLEDGED = LISTS.verbs("pledging")
+_MINDED = LISTS.verbs("minding")
+_CONTROLLED = LISTS.verbs("controlled")
 
 
 class Preference(NamedTuple):
