@@ -75,7 +75,7 @@ def _options(command: App) -> dict[str, Any]:
     return {
         name: each
         for each in _arguments(command)
-        if not each.field_info.is_positional and each.show
+        if not each.field_info.is_positional
         for name in each.names
         if name not in each.negatives
     }

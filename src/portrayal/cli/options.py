@@ -71,15 +71,14 @@ Draws = Annotated[int, Parameter(help="Replicates of the bootstrap.")]
 
 
 def record(options: Iterable[Option]) -> Any:
-    """Return a record that a command takes one by one, and what is rare by `--set KEY=VALUE` too.
+    """Return a record that a command takes one by one; what is rare, by `--set KEY=VALUE`.
 
-    Help shows rare options by their names alone. It is the default of a parameter that is marked
-    `ONE_BY_ONE`.
+    It is the default of a parameter that is marked `ONE_BY_ONE`.
     """
     by_name = {option.name: option for option in options}
     shown_fields: list[tuple[str, Any, Any]] = []
     for option in by_name.values():
-        if option.rare and option.kind not in (int, float, str, bool):
+        if option.rare:
             continue
         one = str if option.named or option.kind is Any else option.kind  # `given` reads NAME=VALUE
         kind = list[one] if option.repeated else one  # type: ignore[valid-type]
@@ -90,7 +89,6 @@ def record(options: Iterable[Option]) -> Any:
             metavar=option.metavar or None,
             negative=f"--un{option.shown}" if default is True else (),
             show_default=default is not False and default not in (None, ""),
-            show=not option.rare,
         )
         kind = kind | None if default is None else kind
         shown_fields.append((option.shown, Annotated[kind, words], field(default=default)))
@@ -116,7 +114,7 @@ def given(values: Any) -> dict[str, Any]:
     for name, option in declared.items():
         value = getattr(values, option.shown, None)
         # Defaults are left out: what a file of options says must count over them
-        if value is None or value == option.default:
+        if option.rare or value is None or value == option.default:
             continue
         read_values[name] = tuple(value) if option.repeated else value
         if option.named:
