@@ -86,6 +86,19 @@ def people_of(
     return [read_people(each.text, each.roles, each.prompt, **how) for each in examples]
 
 
+def read_marked(
+    path: Path, asked: argparse.Namespace
+) -> list[tuple[Example, str, Sequence[Character | None]]]:
+    """The stories of a file that are asked for, their marked texts, and their people as read."""
+    pairs = [
+        (example, body)
+        for example, (_, body) in zip(marked(path), blocks(path), strict=True)
+        if asked.left_out in (None, fold_of(example.prompt)) and not PEOPLE.why_unread(example.text)
+    ]
+    people = people_of([example for example, _ in pairs], asked)
+    return [(*pair, each) for pair, each in zip(pairs, people, strict=True)]
+
+
 def add_reader(parser: argparse.ArgumentParser) -> None:
     """Add what says who reads."""
     parser.add_argument("--reader", type=Path, default=WEIGHTS, metavar="FOLDER")
@@ -102,16 +115,9 @@ def main() -> None:
     whole: list[tuple[str, dict[str, int]]] = []
     print(f"| stories | {' | '.join(COLUMNS)} |\n|{'---|' * (len(COLUMNS) + 1)}")
     for path in asked.files:
-        pairs = [
-            (example, body)
-            for example, (_, body) in zip(marked(path), blocks(path), strict=True)
-            if asked.left_out in (None, fold_of(example.prompt))
-            and not PEOPLE.why_unread(example.text)
-        ]
-        people = people_of([example for example, _ in pairs], asked)
         part = [
-            (example.prompt, counts_of(example, body, each))
-            for (example, body), each in zip(pairs, people, strict=True)
+            (example.prompt, counts_of(example, body, people))
+            for example, body, people in read_marked(path, asked)
         ]
         print(row(path.stem, part), flush=True)
         whole += part

@@ -15,10 +15,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from examples import MARK, Example, blocks, fold_of, marked
-from score_marked import add_reader, people_of
-
-from portrayal.annotate.people.stories.rows import PEOPLE
+from examples import MARK, Example
+from score_marked import add_reader, read_marked
 
 DRAWS, SEED = 2000, 0
 PLAIN = {"all", "subject first", "object first"}
@@ -97,15 +95,8 @@ def main() -> None:
     add_reader(parser)
     asked = parser.parse_args()
     for path in asked.files:
-        pairs = [
-            (example, body)
-            for example, (_, body) in zip(marked(path), blocks(path), strict=True)
-            if asked.left_out in (None, fold_of(example.prompt))
-            and not PEOPLE.why_unread(example.text)
-        ]
-        people = people_of([example for example, _ in pairs], asked)
         rows = []
-        for (example, body), characters in zip(pairs, people, strict=True):
+        for example, body, characters in read_marked(path, asked):
             two = [character for character in characters if character is not None]
             first = next((mark for mark, _ in MARK.findall(body) if mark in "AB"), "")
             names = [(character.name or "").casefold() for character in two]
