@@ -80,11 +80,13 @@ def preferences(
         # "Kim asked Mr. Pratt for his report": who is told to be a man, not who may be one
         sure = list(dict.fromkeys(one.entity for one in near if genders[one.entity]))
         open_ = list(dict.fromkeys(one.entity for one in near if not genders[one.entity]))
-        not_meant = {chained.get(event.at, OTHER), barred.get(event.at, OTHER)}
-        remaining = {one.entity for one in near} - not_meant
-        if event.at in chained and len(remaining) == 1:
-            preferred.append(Preference(event.at, min(remaining), chained[event.at]))
-        elif len(sure) == 1 and len(open_) == 1:
+        if event.at in chained:
+            not_meant = {chained[event.at], barred.get(event.at, OTHER)}
+            remaining = {one.entity for one in near} - not_meant
+            if len(remaining) == 1:
+                preferred.append(Preference(event.at, min(remaining), chained[event.at]))
+                continue
+        if len(sure) == 1 and len(open_) == 1:
             preferred.append(Preference(event.at, sure[0], open_[0]))
         elif preference := _by_verb(tokens.low, event, near):
             preferred.append(preference)
