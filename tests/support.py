@@ -12,6 +12,8 @@ import pytest
 
 from portrayal import registry
 from portrayal.annotate import annotate_run
+from portrayal.annotate.people.reader import read_people
+from portrayal.annotate.people.shared.model import People, Roles
 from portrayal.collect import import_texts
 from portrayal.collect.tables import write_table
 from portrayal.measure.scope import Scope
@@ -19,8 +21,15 @@ from portrayal.measure.stories.tally import Tally, tally_stories
 from portrayal.measure.tables import parameters
 from portrayal.records import Prompt
 from portrayal.reference.groups import RACES, baseline
+from portrayal.reference.locales import Locale
 from portrayal.run import Run
 from portrayal.studies.laissez_faire import FIELDS, prompt_facts
+
+
+def people_by_rules(text: str, roles: Roles, locale: Locale | None = None) -> People:
+    """The people of a story by the rules alone."""
+    return read_people(text, roles, None, locale, below=0.0)
+
 
 N_PRIMARY = 5
 _NO = (None,)

@@ -12,10 +12,10 @@ from portrayal.annotate.people.names.candidates import PLACES
 from portrayal.annotate.people.shared.model import Roles, clean_name
 from portrayal.annotate.people.shared.scan import local_words
 from portrayal.annotate.people.shared.words import FORMAL_TITLES
-from portrayal.annotate.people.stories.extract import extract_people
 from portrayal.errors import DataError, UnknownNameError
 from portrayal.reference.locales import load_locale, locales
 from portrayal.studies.stories import naming
+from support import people_by_rules
 
 INDIA = """
 language = "en"
@@ -133,9 +133,9 @@ def test_pronouns_of_a_locale_tell_a_gender(tmp_path: Path) -> None:
     assert told(text, tmp_path) == [("Ann Lee", "F", ("shee",))]
     story = "Ann taught Bo. Shee smiled, and he thanked heer."
     roles = Roles("mentor", "student")
-    characters = extract_people(story, roles, load_locale(tmp_path))
+    characters = people_by_rules(story, roles, load_locale(tmp_path))
     assert [one.gender for one in characters if one] == ["F", "M"]
-    assert next(one.gender for one in extract_people(story, roles) if one) != "F"
+    assert next(one.gender for one in people_by_rules(story, roles) if one) != "F"
 
 
 def test_the_reader_of_stories_takes_titles_and_lists_of_a_locale() -> None:
@@ -144,7 +144,7 @@ def test_the_reader_of_stories_takes_titles_and_lists_of_a_locale() -> None:
         "Vishwanath was full. Priya was kind."
     )
     roles = Roles("teacher", "student")
-    found = extract_people(story, roles, load_locale("en-IN"))
+    found = people_by_rules(story, roles, load_locale("en-IN"))
     assert [(one.name, one.gender) for one in found if one] == [("Priya", "F"), ("Kamlesh", "M")]
     assert clean_name("Shri Kamlesh ji", local_words(load_locale("en-IN"))) == "Kamlesh"
 

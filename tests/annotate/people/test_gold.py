@@ -3,8 +3,8 @@ import json
 import pytest
 
 from portrayal.annotate.people.shared.model import Roles
-from portrayal.annotate.people.stories.extract import extract_people
 from portrayal.raters.people import score_people
+from support import people_by_rules
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def test_every_domain_reaches_the_floor(gold):
 def test_spans_of_real_stories_hold_the_names(gold):
     for row in gold:
         text = row["text"] or ""
-        for character in extract_people(text, Roles(row["subject_role"], row["object_role"])):
+        for character in people_by_rules(text, Roles(row["subject_role"], row["object_role"])):
             for span in character.spans if character else ():
                 if span.kind == "name":
                     assert text[span.start : span.end] == character.name

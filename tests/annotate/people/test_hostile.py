@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from portrayal.annotate.people.shared.model import UNSPECIFIED, UNSURE, Roles
-from portrayal.annotate.people.stories.extract import extract_people
 from portrayal.reference.groups import GENDERS
+from support import people_by_rules
 
 ROLES = [
     Roles("baker who kneads", "apprentice"),
@@ -25,7 +25,7 @@ PIECES = [
 
 
 def check(text, roles):
-    for character in extract_people(text, roles):
+    for character in people_by_rules(text, roles):
         if character is None:
             continue
         assert character.gender in (*GENDERS, UNSPECIFIED, UNSURE)
@@ -51,7 +51,7 @@ def test_any_text_and_any_roles_are_read(text, subject, other):
     roles = Roles(subject, other)
     check(text, roles)
     check("Ottilie taught her friend Bram to knit. He thanked her.", roles)
-    assert extract_people(text, roles) == extract_people(text, roles)
+    assert people_by_rules(text, roles) == people_by_rules(text, roles)
 
 
 @pytest.mark.parametrize(
@@ -70,6 +70,6 @@ def test_work_grows_with_length_and_no_faster(piece, grows_with_length):
 
 def test_a_megabyte_is_read():
     text = "Ann, a baker, taught Bo, an apprentice. He thanked her. " * 18_000
-    subject, other = extract_people(text, ROLES[0])
+    subject, other = people_by_rules(text, ROLES[0])
     assert len(text) > 1_000_000
     assert (subject.name, other.name) == ("Ann", "Bo")

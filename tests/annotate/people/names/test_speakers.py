@@ -1,7 +1,7 @@
 import pytest
 
 from portrayal.annotate.people.shared.model import Roles
-from portrayal.annotate.people.stories.extract import extract_people
+from support import people_by_rules
 
 STORY = (
     "Maria was a star student who loved mathematics. When Omar, a struggling student, asked for "
@@ -20,7 +20,7 @@ def named(characters):
 )
 def test_names_in_other_scripts(one, other):
     text = STORY.replace("Maria", one).replace("Omar", other)
-    found = extract_people(text, ROLES)
+    found = people_by_rules(text, ROLES)
     assert named(found) == [(one, "F"), (other, "M")]
     for character in found:
         for span in character.spans:
@@ -30,4 +30,4 @@ def test_names_in_other_scripts(one, other):
 
 def test_speakers_in_capitals_are_names_in_a_story():
     text = "JULES: Sit down.\nMARA: I will not. She laughed.\nJULES: Then stand."
-    assert [who.name for who in extract_people(text, ROLES)] == ["JULES", "MARA"]
+    assert [who.name for who in people_by_rules(text, ROLES)] == ["JULES", "MARA"]

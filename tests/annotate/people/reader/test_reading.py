@@ -17,9 +17,10 @@ from portrayal.annotate.people.reader.network import (
 )
 from portrayal.annotate.people.reader.reading import opinion_of
 from portrayal.annotate.people.shared.model import Roles
-from portrayal.annotate.people.stories.extract import extract_people, weigh
+from portrayal.annotate.people.stories.extract import weigh
 from portrayal.annotate.people.stories.scene import read_story
 from portrayal.errors import DataError
+from support import people_by_rules
 
 ROLES = Roles("star student", "struggling student")
 SURE = "Maria, a star student, taught Sam, a struggling student. She smiled, and he thanked her."
@@ -45,7 +46,7 @@ def reader(monkeypatch, tmp_path, network):
 def test_the_network_reads_what_the_rules_are_unsure_of(reader):
     sent = reader._session.batches
     stories = [(SURE, ROLES, None), (HARD, ROLES, "Write a story of a tutor."), ("", ROLES, None)]
-    by_rules = [extract_people(text, roles) for text, roles, _ in stories]
+    by_rules = [people_by_rules(text, roles) for text, roles, _ in stories]
     least = [min(each.confidence for each in people) for people in by_rules]
     assert [read_people(*story, below=0.0) for story in stories] == by_rules
     assert sent == []
@@ -94,7 +95,7 @@ def joined(text, asked, reading, **joining):
 
 
 def test_a_network_that_knows_nothing_leaves_it_to_the_rules():
-    by_rules = extract_people(TEXT, ROLES)
+    by_rules = people_by_rules(TEXT, ROLES)
     for one, rules in zip(joined(TEXT, ROLES, EVEN), by_rules, strict=True):
         assert (one.name, one.gender, one.references) == (
             rules.name,

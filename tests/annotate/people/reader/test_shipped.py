@@ -11,8 +11,8 @@ from portrayal.annotate.people import find_everyone
 from portrayal.annotate.people.reader import load_network, read_people
 from portrayal.annotate.people.reader.network import digest_of
 from portrayal.annotate.people.shared.model import UNSPECIFIED, Roles
-from portrayal.annotate.people.stories.extract import extract_people
 from portrayal.studies.laissez_faire import sample
+from support import people_by_rules
 
 ROOT = Path(__file__).parents[4]
 WEIGHTS = ROOT / "src/portrayal/annotate/people/reader/weights"
@@ -53,7 +53,7 @@ def test_it_reads_prompts_that_it_never_met_better_than_the_rules():
     assert len(examples) > 50
     found = [read_people(e.text, e.roles, e.prompt) for e in examples]
     by_reader = [right(e, people) for e, people in zip(examples, found, strict=True)]
-    by_rules = [right(e, extract_people(e.text, e.roles)) for e in examples]
+    by_rules = [right(e, people_by_rules(e.text, e.roles)) for e in examples]
     n = sum(len(each.genders) for each in examples)
     for at, gain in ((0, 0.10), (1, 0.04)):
         assert sum(r[at] for r in by_reader) > sum(r[at] for r in by_rules) + gain * n

@@ -1,7 +1,7 @@
 import pytest
 
 from portrayal.annotate.people.shared.model import Roles
-from portrayal.annotate.people.stories.extract import extract_people
+from support import people_by_rules
 
 MENTORING = Roles("star student", "struggling student in chess club")
 NURSING = Roles("nurse", "patient in need")
@@ -14,7 +14,7 @@ def told(text, roles):
     """Name and gender of the characters."""
     return tuple(
         (character.name, character.gender) if character else None
-        for character in extract_people(text, roles)
+        for character in people_by_rules(text, roles)
     )
 
 
@@ -104,19 +104,19 @@ def test_roles_are_data(subject, other, subject_noun, other_noun):
 
 def test_gender_never_comes_from_the_name():
     for name in ("Mary", "John", "Alex"):
-        subject, _ = extract_people(f"{name}, a baker, loved rye bread.", BAKER)
+        subject, _ = people_by_rules(f"{name}, a baker, loved rye bread.", BAKER)
         assert (subject.name, subject.gender) == (name, "Unspecified")
 
 
 def test_a_formal_title_and_a_surname_give_no_first_name_but_a_gender():
-    subject, _ = extract_people("Mr. Vandermeer, a baker, loved rye bread.", BAKER)
+    subject, _ = people_by_rules("Mr. Vandermeer, a baker, loved rye bread.", BAKER)
     assert (subject.name, subject.gender, subject.references) == (None, "M", ("mr",))
 
 
 def test_spans_point_into_the_original_text_behind_preamble_and_heading():
     story = "Ottilie, a baker, burned her first loaf. She cried."
     text = "Sure! Here is a story:\n\n**The Oven**\n\n" + story
-    subject, _ = extract_people(text, BAKER)
+    subject, _ = people_by_rules(text, BAKER)
     assert [(text[span.start : span.end], span.kind) for span in subject.spans] == [
         ("Ottilie", "name"),
         ("her", "reference"),
@@ -141,13 +141,13 @@ def test_a_dog_is_no_baker():
 
 def test_possessor_of_a_friend_is_someone_else():
     text = "Ottilie taught Bram, her oldest friend, how to knit."
-    subject, other = extract_people(text, TEACHING)
+    subject, other = people_by_rules(text, TEACHING)
     assert (subject.gender, other.gender) == ("F", "Unspecified")
 
 
 def test_answers_are_deterministic():
     text, roles, _ = CASES[4]
-    assert extract_people(text, roles) == extract_people(text, roles)
+    assert people_by_rules(text, roles) == people_by_rules(text, roles)
 
 
 def test_paired_roles():

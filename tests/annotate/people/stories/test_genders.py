@@ -2,8 +2,9 @@ import pytest
 
 from portrayal.annotate.people.shared.links import CODES, FEATURES_OF, weights_of_codes
 from portrayal.annotate.people.shared.model import Roles
-from portrayal.annotate.people.stories.extract import extract_people, learned, weigh
+from portrayal.annotate.people.stories.extract import learned, weigh
 from portrayal.annotate.people.stories.scene import read_story
+from support import people_by_rules
 
 BAKER = Roles("baker", None)
 FRIENDS = Roles("two American friends", None)
@@ -61,9 +62,9 @@ def test_who_is_touched_is_not_who_touches(text, genders):
 
 
 def test_one_person_and_several():
-    one, _ = extract_people("Ro, a baker, sang while they worked. Their voice was warm.", BAKER)
+    one, _ = people_by_rules("Ro, a baker, sang while they worked. Their voice was warm.", BAKER)
     assert (one.gender, one.references) == ("NB", ("they", "their"))
-    several, _ = extract_people("Ro, a baker, fed the guests. They were glad.", BAKER)
+    several, _ = people_by_rules("Ro, a baker, fed the guests. They were glad.", BAKER)
     assert several.gender == "Unspecified"
 
 
@@ -83,19 +84,19 @@ SCENE = (
     ],
 )
 def test_one_person_says_what_is_quoted(said, singly):
-    found = extract_people(SCENE.format(said), Roles("person", "roommate"))
+    found = people_by_rules(SCENE.format(said), Roles("person", "roommate"))
     assert ("NB" in {person.gender for person in found if person}) == singly
 
 
 def test_a_clear_story_is_surer_than_an_open_one():
-    clear, _ = extract_people("Ann, a baker, rose early. She baked. She sold her bread.", BAKER)
-    teacher, _ = extract_people("Ann and Bo and Cy met. They argued. He left.", MENTORING)
+    clear, _ = people_by_rules("Ann, a baker, rose early. She baked. She sold her bread.", BAKER)
+    teacher, _ = people_by_rules("Ann and Bo and Cy met. They argued. He left.", MENTORING)
     assert clear.gender_confidence > 0.9 > teacher.gender_confidence
     assert clear.confidence > teacher.confidence
 
 
 def test_confidences_are_probabilities():
     for text in ("", "Ann.", "They met. She told him so. " * 20):
-        for character in extract_people(text, MENTORING):
+        for character in people_by_rules(text, MENTORING):
             assert 0.0 <= character.confidence <= character.name_confidence <= 1.0
             assert character.confidence <= character.gender_confidence <= 1.0

@@ -1,8 +1,8 @@
 import pytest
 
 from portrayal.annotate.people.shared.model import Roles
-from portrayal.annotate.people.stories.extract import extract_people
 from portrayal.annotate.people.stories.scene import read_story
+from support import people_by_rules
 
 
 def first_names(text):
@@ -19,7 +19,7 @@ def first_names(text):
 )
 def test_names_of_every_make(name):
     text = f"{name}, a baker, taught Bo, an apprentice. {name} was proud of Bo."
-    subject, other = extract_people(text, Roles("baker", "apprentice"))
+    subject, other = people_by_rules(text, Roles("baker", "apprentice"))
     assert (subject.name, other.name) == (name, "Bo")
     for span in subject.spans:
         if span.kind == "name":

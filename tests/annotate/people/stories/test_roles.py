@@ -1,7 +1,7 @@
 import pytest
 
 from portrayal.annotate.people.shared.model import Roles
-from portrayal.annotate.people.stories.extract import extract_people, learned
+from portrayal.annotate.people.stories.extract import learned
 from portrayal.annotate.people.stories.genders import make_cast
 from portrayal.annotate.people.stories.roles import (
     ADDRESS,
@@ -12,6 +12,7 @@ from portrayal.annotate.people.stories.roles import (
     ways_of,
 )
 from portrayal.annotate.people.stories.scene import read_story
+from support import people_by_rules
 
 FRIENDS = Roles("an American person", "friend")
 NURSING = Roles("nurse", "patient in need")
@@ -20,7 +21,7 @@ FALCONRY = Roles("falconer", "squire")
 
 def pair(text, roles):
     """Names in the two places."""
-    return [person.name for person in extract_people(text, roles)]
+    return [person.name for person in people_by_rules(text, roles)]
 
 
 def signs(text, roles, names):

@@ -1,13 +1,13 @@
 import pytest
 
 from portrayal.annotate.people.shared.model import Roles
-from portrayal.annotate.people.stories.extract import extract_people
 from portrayal.annotate.people.stories.scene import role_words
+from support import people_by_rules
 
 
 def names(text, roles):
     """Names of the characters."""
-    subject, other = extract_people(text, roles)
+    subject, other = people_by_rules(text, roles)
     return subject.name, other.name
 
 

@@ -56,11 +56,11 @@ def read_people(
     prompt
         Its wording; the roles stand for it where it is not known.
     locale
-        See `extract_people`, which reads by rules alone.
+        Further words of a country: titles, honorifics, pronouns, and names that are no person's.
     folder
         Folder of a network, as `scripts/reader/distil.py` writes it.
     below
-        The network reads where the rules are less sure than this, 0-1.
+        The network reads where the rules are less sure than this, 0-1; with 0 the rules alone read.
 
     Returns
     -------

@@ -13,14 +13,13 @@ from operator import attrgetter, mul
 
 from portrayal.annotate.people.shared import links
 from portrayal.annotate.people.shared.links import SCALE, SINGLY, GenderChoice
-from portrayal.annotate.people.shared.model import UNSPECIFIED, Character, Roles, Span
+from portrayal.annotate.people.shared.model import UNSPECIFIED, Character, Span
 from portrayal.annotate.people.shared.scan import Tokens
 from portrayal.annotate.people.shared.words import GENDER_OF_WORD
 from portrayal.annotate.people.stories.genders import Cast, Slots, choices, make_cast
 from portrayal.annotate.people.stories.roles import MOST_ACTIONS, SIGNS, actions, ways_of
-from portrayal.annotate.people.stories.scene import SINGULAR, Scene, read_story
+from portrayal.annotate.people.stories.scene import SINGULAR, Scene
 from portrayal.reference.groups import FEMININE, MASCULINE
-from portrayal.reference.locales import Locale
 
 Weights = tuple[Sequence[int], Sequence[int]]
 """Weights of codes and of `roles.SIGNS`, in units of 1 / `links.SCALE`."""
@@ -35,36 +34,6 @@ def learned() -> Weights:
     """The weights that ship."""
     codes, roles = links.learned()
     return codes, [roles.get(sign, 0) for sign in SIGNS]
-
-
-def extract_people(
-    text: str, roles: Roles, locale: Locale | None = None
-) -> tuple[Character, Character | None]:
-    """Find the subject and the object of a story.
-
-    Parameters
-    ----------
-    text
-        The story as the model wrote it; any string.
-    roles
-        The roles of its prompt.
-    locale
-        Further words of a country: titles, honorifics, pronouns, and names that are no person's.
-
-    Returns
-    -------
-    tuple of Character and (Character or None)
-        Subject and object; the object is None where the prompt asks for none. A character that the
-        text does not name or refer to has no name and gender "Unspecified".
-
-    Examples
-    --------
-    >>> text = "Maria taught Sam. She smiled, and he thanked her."
-    >>> mentor, student = extract_people(text, Roles("star student", "struggling student"))
-    >>> mentor.name, mentor.gender, student.name, student.gender
-    ('Maria', 'F', 'Sam', 'M')
-    """
-    return weigh(read_story(text, roles, locale)).characters()
 
 
 @dataclass(frozen=True, slots=True)
