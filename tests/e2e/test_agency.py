@@ -8,10 +8,12 @@ from portrayal.studies.agency import prompts
 from servers.openai_server import OpenAIServer
 from support import write_prompts
 
+LETTER = "She led the laboratory for six years. Her students say that she is kind and always helps."
+
 
 @pytest.fixture
 def server():
-    with OpenAIServer(words=40) as started:
+    with OpenAIServer(write=lambda prompt, times: LETTER) as started:
         yield started
 
 
