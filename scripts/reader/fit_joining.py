@@ -33,7 +33,7 @@ from portrayal.annotate.people.reader.reading import UNSURE, opinion_of
 from portrayal.annotate.people.shared.links import SCALE, SINGLY, weights_of_codes
 from portrayal.annotate.people.shared.model import UNSPECIFIED, Character
 from portrayal.annotate.people.stories import extract
-from portrayal.annotate.people.stories.extract import Weights, weigh
+from portrayal.annotate.people.stories.extract import Weights, both_singly, weigh
 from portrayal.annotate.people.stories.genders import choices, make_cast
 from portrayal.annotate.people.stories.roles import ways_of
 from portrayal.annotate.people.stories.scene import read_story
@@ -104,8 +104,9 @@ class Case:
         if any(who is not None and not 0 <= who < people for who in slots):
             return np.zeros((1, 3)), np.zeros(1, dtype=bool)
         codes = self.rules[0]
-        made = choices(self.scene, make_cast(self.scene, slots), codes)
         rows = [people + slot if at is None else at for slot, at in enumerate(slots)]
+        cast, both = make_cast(self.scene, slots), both_singly(self.reading.genders[rows].tolist())
+        made = choices(self.scene, cast, codes, both_singly=both)
         signs = [
             (
                 sum(codes[code] for code in each.codes) / SCALE,

@@ -56,8 +56,18 @@ class Opinion:
     of_roles: tuple[float, float]
     of_genders: tuple[float, float, float]
 
+    def heard_of(self, slots: Slots) -> list[Sequence[float]]:
+        """Log-probabilities of the genders of each slot's person."""
+        people = len(self.genders) - 2
+        return [self.genders[people + k if i is None else i] for k, i in enumerate(slots)]
+
 
 _GENDERS = (FEMININE, MASCULINE, SINGLY, None)
+
+
+def both_singly(heard: Sequence[Sequence[float]]) -> bool:
+    """Whether a network takes both of two characters for non-binary."""
+    return len(heard) == 2 and all(max(row) == row[_GENDERS.index(SINGLY)] for row in heard)
 
 
 @dataclass(slots=True)
@@ -169,18 +179,15 @@ def _genders(
 ) -> WeighedStory:
     """All choices of genders of the people in `slots`, and their probabilities."""
     cast = make_cast(scene, slots)
-    gender_choices = choices(scene, cast, codes)
+    heard = [] if opinion is None else opinion.heard_of(slots)
+    gender_choices = choices(scene, cast, codes, both_singly=both_singly(heard))
     # Sums of integers, so that every machine agrees on their order
     scores = [sum(map(codes.__getitem__, choice.codes)) / SCALE for choice in gender_choices]
     if opinion is not None:
         rules, network, singly = opinion.of_genders
-        people = len(opinion.genders) - 2
-        rows = [people + slot if i is None else i for slot, i in enumerate(slots)]
         for i, choice in enumerate(gender_choices):
-            row_genders = zip(rows, choice.genders, strict=True)
-            spoken = sum(
-                opinion.genders[row][_GENDERS.index(gender)] for row, gender in row_genders
-            )
+            row_genders = zip(heard, choice.genders, strict=True)
+            spoken = sum(row[_GENDERS.index(gender)] for row, gender in row_genders)
             scores[i] = rules * scores[i] + network * spoken + singly * choice.genders.count(SINGLY)
     top = max(scores)
     odds = [exp(TEMPER * (score - top)) for score in scores]

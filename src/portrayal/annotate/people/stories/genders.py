@@ -150,11 +150,16 @@ def _slot_by_gender(
     return next(iter(of_gender or unhinted), links.OTHER)
 
 
-def choices(scene: Scene, cast: Cast, weights: Sequence[int]) -> list[links.GenderChoice]:
-    """All choices of genders that the words of the story leave open; weights are those of codes."""
+def choices(
+    scene: Scene, cast: Cast, weights: Sequence[int], *, both_singly: bool = False
+) -> list[links.GenderChoice]:
+    """All choices of genders that the words of the story leave open; weights are those of codes.
+
+    Singular "they" is tried for one of two characters, and for both where `both_singly` says so.
+    """
     they, two = _TheyUses(scene, cast), len(cast.slots) == 2
     tones = scene.tones(cast.events) if two and not scene.roles.paired else {}
-    # Any gender that a pronoun or a hint tells, or none; "they" is tried for one at a time
+    # Any gender that a pronoun or a hint tells, or none
     heard = Counter[str]()
     for event in cast.events:
         if event.case:
@@ -169,6 +174,8 @@ def choices(scene: Scene, cast: Cast, weights: Sequence[int]) -> list[links.Gend
         options += product(
             *([links.SINGLY] if k == singly else slot for k, slot in enumerate(slots))
         )
+    if they.order and both_singly:
+        options.append((links.SINGLY, links.SINGLY))
     # Choices that leave many more pronouns to nobody are not likely
     unheard = [sum(n for g, n in heard.items() if g not in genders) for genders in options]
     most, walked = min(unheard) + LEFT, []
