@@ -19,7 +19,7 @@ def test_role_words_come_from_the_wording_of_the_role():
     assert "apprentice" in words.object_nouns
     assert "star" in words.subject_modifiers
     assert "shy" in words.object_modifiers
-    assert "soup" not in words.all
+    assert "soup" not in words.subject_nouns | words.object_nouns
 
 
 def test_an_unknown_role_stands_for_itself():

@@ -1,8 +1,8 @@
 import pytest
 
-from portrayal.annotate.people.shared.links import CODES, FEATURES_OF, weights_of_codes
+from portrayal.annotate.people.shared.links import CODES, FEATURES_OF, learned, weights_of_codes
 from portrayal.annotate.people.shared.model import Roles
-from portrayal.annotate.people.stories.extract import learned, weigh
+from portrayal.annotate.people.stories.extract import weigh
 from portrayal.annotate.people.stories.scene import read_story
 from support import people_by_rules
 

@@ -7,12 +7,13 @@ difference between feminine and masculine words, counts.
 """
 
 import json
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import product
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from portrayal.annotate.people.shared import words as en
 from portrayal.annotate.people.shared.scan import Tokens
@@ -24,9 +25,16 @@ WEIGHTS_FILE = Path(__file__).with_name("weights.json")
 OTHER = -1
 """Index of anyone who is none of the people in question."""
 
-_RANKS = ("subject name", "subject pronoun", "possessor", "no subject")
-SUBJECT, _, POSSESSOR, NO_SUBJECT = range(len(_RANKS))
-"""A possessor owns a clause's subject ("Ann's eyes lit up")."""
+CODES: Mapping[str, Mapping[str, list[list[Any]]]] = tomllib.loads(
+    Path(__file__).with_name("codes.toml").read_text(encoding="utf-8")
+)
+"""Kind of code → the dimensions of its codes, and which of these make up each of its features."""
+
+CASES, _STRANGERS = CODES["link"]["dimensions"][0], CODES["nobody"]["dimensions"][0]
+HINTS = CODES["told"]["dimensions"][1]
+
+SUBJECT, SUBJECT_PRONOUN, POSSESSOR, NO_SUBJECT = range(4)
+"""How much of a subject a mention is; a possessor owns a clause's subject ("Ann's eyes lit up")."""
 
 _LONG_NOUN_PHRASE = 6
 
@@ -41,7 +49,7 @@ class PersonMention(NamedTuple):
     entity
         Index of the person, or `OTHER`; unknown (`OTHER`) for a pronoun.
     rank
-        Place in `_RANKS`: how much of a subject it is.
+        How much of a subject it is, from `SUBJECT` to `NO_SUBJECT`.
     gender
         "F", "M", or "" where it tells none.
     case
@@ -54,7 +62,8 @@ class PersonMention(NamedTuple):
         Tokens back to which a subject cannot be the pronoun's antecedent, as it is the object of
         that subject's verb.
     join
-        Place in `_JOINED` of what joins a pronoun's clause to the one before, or -1.
+        Number of what joins a pronoun's clause to the one before (the second dimension of "join"),
+        or -1.
     """
 
     at: int
@@ -125,12 +134,6 @@ _TOUCHED = en.LISTS.touches | en.LISTS.touching
 _BOUNDS = en.CLAUSE_OPENERS | {"it"}
 
 
-def noun_at(tokens: Tokens, i: int, gender: str) -> PersonMention:
-    """The noun at `i`, such as "the girl", that works like a pronoun."""
-    place = i, tokens.sentence[i], OTHER, POSSESSOR
-    return PersonMention(*place, gender, "noun", tokens.quoted[i] > 0)
-
-
 def object_reach(low: Sequence[str], i: int) -> int:
     """Tokens from the pronoun at `i` back to the start of the clause whose verb governs it.
 
@@ -188,68 +191,19 @@ def pronoun_at(tokens: Tokens, i: int) -> PersonMention:
     return PersonMention(*place, gender, case, quoted, opens, reach, join)
 
 
-CASES = ("s", "o", "p", "r", "noun")
-"""Case of a pronoun; "noun" is a definite noun such as "the girl"."""
-
-_DISTANCES = ("here", "one back", "two back", "far back")
-_NEWEST = ("newest", "after the other", "after a stranger")
-_CLAUSES = ("other clause", "own clause", "own verb")
-_JOINED = ("and", "but", "so", "as", "that", "comma", "start", "said")
-_STRANGERS = ("none", "named", "alike")
-HINTS = ("unhinted", "likely", "certain", "against")
-_SOLE = ("of two", "sole")
-_NAMED = ("nameless", "named")
-_USES = ("they", "their", "their one", "their kin", "them")
-
-CODES: Mapping[str, tuple[tuple[tuple[str, ...], ...], tuple[tuple[int, ...], ...]]] = {
-    # A pronoun and its antecedent: case, sentences back, what the last mention was, who came last
-    # in the story, and whether the antecedent is the subject of the clause or of the very verb
-    "link": (
-        (CASES, _DISTANCES, _RANKS, _NEWEST, _CLAUSES),
-        ((0, 1), (1, 2, 3), (0, 2), (0, 3), (0, 4)),
-    ),
-    "unmet": ((("later", "sentence begun", "never", "never, at first", "narrated"),), ((0,),)),
-    "quoted": ((("here", "back"),), ((0,),)),
-    "nobody": ((_STRANGERS, CASES, ("", "newest")), ((0, 1), (1, 2))),
-    # What opens the clause of a pronoun, and whom it means
-    "join": ((("s", "p"), _JOINED, ("subject", "newest", "earlier", "nobody")), ((0, 1, 2),)),
-    # A pronoun that a giver would be, or a receiver: "she taught him"
-    "role": ((("fits", "against"),), ((0,),)),
-    # A character with a gender: pronouns it has; what nouns and titles say; whether it has a name
-    "told": ((("0", "1", "2", "3+"), HINTS, _NAMED), ((0, 1), (0, 2))),
-    "untold": ((HINTS, _NAMED, _SOLE), ((0,), (1, 2))),
-    "alike": ((("with roles", "pair", "nameless"),), ((0,),)),
-    # A use of "they" for one character: where that was mentioned, who else was, its form
-    "they": (
-        (("here", "back"), ("unrivalled", "alone", "rival back", "rival near", "rival latest"),
-         _USES, ("", "together"), _SOLE),
-        ((0, 1), (2, 4), (1, 2), (3,)),
-    ),
-    "singly": ((_NAMED, _SOLE), ((0, 1),)),
-    "singly uses": ((("1", "2", "3+"),), ((0,),)),
-    "singly also": ((("hinted", "pair"),), ((0,),)),
-}  # fmt: skip
-"""Kind of code → the dimensions of its codes, and which of these make up each of its features."""
-
 FIRST_CODE: dict[str, int] = {}
 """Kind of code → its first code."""
 FEATURES_OF: list[tuple[str, ...]] = []
 """Code → names of its features."""
-for _kind, (_dimensions, _features) in CODES.items():
+for _kind, _table in CODES.items():
     FIRST_CODE[_kind] = len(FEATURES_OF)
-    for _values in product(*_dimensions):
-        FEATURES_OF.append(
-            tuple(" ".join((_kind, *(_values[i] for i in feature))) for feature in _features)
-        )
+    for _values in product(*_table["dimensions"]):
+        _features = ((_kind, *(_values[i] for i in places)) for places in _table["features"])
+        FEATURES_OF.append(tuple(map(" ".join, _features)))
 
 _CASE, _BACK, _RANK = 144, 36, 9
-_UNMET, _QUOTED, _NOBODY, _JOIN = (
-    FIRST_CODE[kind] for kind in ("unmet", "quoted", "nobody", "join")
-)
-_RANK_OF_CASE = {"s": 1, "p": POSSESSOR, "noun": POSSESSOR, "o": NO_SUBJECT, "r": NO_SUBJECT}
-
-ROLE_CODES = (FIRST_CODE["role"], FIRST_CODE["role"] + 1)
-"""Codes of a pronoun that fits the roles, and of one that does not."""
+_UNMET, _QUOTED, _NOBODY, _JOIN = map(FIRST_CODE.__getitem__, ("unmet", "quoted", "nobody", "join"))
+_RANK_OF_CASE = {"s": SUBJECT_PRONOUN, "p": POSSESSOR, "o": NO_SUBJECT, "r": NO_SUBJECT}
 
 SINGLY = NON_BINARY
 """Gender of a character that singular "they" stands for."""

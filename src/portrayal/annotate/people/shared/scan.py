@@ -12,16 +12,10 @@ from operator import not_
 from typing import Any
 
 from portrayal.annotate.people.shared import words as en
-from portrayal.annotate.people.shared.words import PRONOUNS, THEY, bearers
-from portrayal.reference.groups import FEMININE, GENDERS, MASCULINE, NON_BINARY
+from portrayal.annotate.people.shared.words import bearers
+from portrayal.reference.groups import GENDERS
 from portrayal.reference.locales import HOME, NO_PEOPLE, Locale, load_locale
 from portrayal.reference.matching import name_key
-
-_FORMS = {
-    FEMININE: ("she", "her", "her", "hers", "herself"),
-    MASCULINE: ("he", "him", "his", "his", "himself"),
-    NON_BINARY: ("they", "them", "their", "theirs", "themself"),
-}
 
 _SHORT = 3
 
@@ -89,19 +83,13 @@ def local_words(locale: Locale | None) -> LocalWords:
     if locale is None or locale.spec == HOME:
         return ENGLISH
     titles, honorifics = locale.every("titles"), locale.every("honorifics")
-    genders = {
-        word: gender
-        for gender in GENDERS
-        for lists in (locale.titles, locale.honorifics, locale.pronouns)
-        for word in lists.get(gender, ())
-    }
+    lists = locale.titles, locale.honorifics, locale.pronouns
+    english = {*en.PRONOUNS, *en.THEY}
     pronouns: dict[str, str] = {}
-    for gender, forms in _FORMS.items():
-        # Lists hold the forms in the order of `_FORMS`; those of English are read anyway
-        forms_only = [
-            w for w in locale.pronouns.get(gender, ()) if w not in PRONOUNS and w not in THEY
-        ]
-        pronouns |= {word: forms[i % len(forms)] for i, word in enumerate(forms_only)}
+    for gender, forms in en.FORMS.items():
+        # Lists hold the forms in the order of `FORMS`; those of English are read anyway
+        foreign = [word for word in locale.pronouns.get(gender, ()) if word not in english]
+        pronouns |= {word: forms[i % len(forms)] for i, word in enumerate(foreign)}
     return LocalWords(
         titles=titles,
         sacred=frozenset(locale.titles.get("sacred", ())),
@@ -109,7 +97,7 @@ def local_words(locale: Locale | None) -> LocalWords:
         formal=frozenset(locale.titles.get("formal", ())),
         honorifics=frozenset(word for word in honorifics if word[0] != "-"),
         endings=tuple(sorted(word[1:] for word in honorifics if word[0] == "-")),
-        genders=genders,
+        genders={w: gender for gender in GENDERS for kinds in lists for w in kinds.get(gender, ())},
         pronouns=pronouns,
         nobody=_unborne(locale.every("peoples", "feasts")),
         places=_unborne(locale.every("places")),

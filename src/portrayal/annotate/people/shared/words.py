@@ -67,21 +67,19 @@ CLAUSE_MARKS = word_set('. ! ? … ... ?! !! , ; : — – " “ ”') | {"\n"}
 CLAUSE_OPENERS = CLAUSE_MARKS | LISTS.clause_openers
 ENDS_OBJECT = CLAUSE_MARKS | LISTS.ends_object
 
-THEY = word_set("they them their theirs themselves themself")
+FORMS = {
+    MASCULINE: ("he", "him", "his", "his", "himself"),
+    FEMININE: ("she", "her", "her", "hers", "herself"),
+    NON_BINARY: ("they", "them", "their", "theirs", "themself"),
+}
+"""Gender → its pronouns: subject, object, possessive before a noun and without one, reflexive."""
+
+THEY = frozenset((*FORMS[NON_BINARY], "themselves"))
 """Forms that refer to one person or to several."""
 
 PRONOUNS: Mapping[str, tuple[str, str]] = MappingProxyType(
-    {
-        "he": (MASCULINE, "s"),
-        "him": (MASCULINE, "o"),
-        "his": (MASCULINE, "p"),
-        "himself": (MASCULINE, "r"),
-        "she": (FEMININE, "s"),
-        # The object "her" looks the same; `stories.scene.is_object` tells which it is
-        "her": (FEMININE, "p"),
-        "hers": (FEMININE, "p"),
-        "herself": (FEMININE, "r"),
-    }
+    # The object "her" looks like the possessive; `links.is_object` tells which it is
+    {w: (g, case) for g in (MASCULINE, FEMININE) for w, case in zip(FORMS[g], "soppr", strict=True)}
 )
 """Pronoun → gender and case: subject, object, possessive or reflexive."""
 

@@ -7,15 +7,12 @@ stories (`scripts/train_people.py`); a network may add its log-probabilities to 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from math import exp
-from operator import attrgetter, mul
+from operator import mul
 
 from portrayal.annotate.people.shared import links
 from portrayal.annotate.people.shared.links import SCALE, SINGLY, GenderChoice
 from portrayal.annotate.people.shared.model import UNSPECIFIED, Character, Span
-from portrayal.annotate.people.shared.scan import Tokens
-from portrayal.annotate.people.shared.words import GENDER_OF_WORD
 from portrayal.annotate.people.stories.genders import Cast, Slots, choices, make_cast
 from portrayal.annotate.people.stories.roles import MOST_ACTIONS, SIGNS, actions, ways_of
 from portrayal.annotate.people.stories.scene import SINGULAR, Scene
@@ -27,13 +24,6 @@ Weights = tuple[Sequence[int], Sequence[int]]
 TEMPER = 0.8
 """What scores count by in the confidences (Guo et al. 2017), so that stories left out, marked ones
 among them, are likeliest (`scripts/reader/fit_joining.py`): labelled prompts are easier."""
-
-
-@lru_cache(maxsize=1)
-def learned() -> Weights:
-    """The weights that ship."""
-    codes, roles = links.learned()
-    return codes, [roles.get(sign, 0) for sign in SIGNS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +45,6 @@ class Opinion:
     genders: Sequence[Sequence[float]]
     of_roles: tuple[float, float]
     of_genders: tuple[float, float, float]
-
-    def heard_of(self, slots: Slots) -> list[Sequence[float]]:
-        """Log-probabilities of the genders of each slot's person."""
-        people = len(self.genders) - 2
-        return [self.genders[people + k if i is None else i] for k, i in enumerate(slots)]
 
 
 _GENDERS = (FEMININE, MASCULINE, SINGLY, None)
@@ -101,7 +86,7 @@ class WeighedStory:
         A gender may also be right where the name is not: where both people have it.
         """
         choice, scene, tokens = self.choice, self.scene, self.scene.tokens
-        words, low, genders = tokens.words, tokens.low, tokens.local.genders
+        words, low, starts = tokens.words, tokens.low, tokens.starts
         pairs = list(zip(self.made, self.chances, strict=True))
         people = []
         for slot, (sure, gender) in enumerate(zip(self.names, choice.genders, strict=True)):
@@ -111,13 +96,10 @@ class WeighedStory:
             # With the wrong name the gender read is the other character's
             sure_gender = sure * own_chance + (1 - sure) * (other if len(self.names) == 2 else 0.5)
             # Token positions of the words that tell that gender
-            places = {place for place, entity in choice.found.items() if entity == slot}
-            for place in self.cast.references[slot]:
-                word = low[place]
-                word_gender = genders.get(word) or GENDER_OF_WORD.get(SINGULAR.get(word, word))
-                if gender is not None and word_gender == gender:
-                    places.add(place)
-            spans = [_span(tokens, i, len(words[i]), "reference") for i in sorted(places)]
+            of_slot = {i for i, entity in choice.found.items() if entity == slot}
+            of_slot |= {i for i, told in self.cast.references[slot].items() if told == gender}
+            places = sorted(of_slot)
+            spans = [Span(starts[i], starts[i] + len(words[i]), "reference") for i in places]
             index = self.cast.slots[slot]
             person = None if index is None else scene.people[index]
             if person is not None and person.first is not None:
@@ -125,26 +107,21 @@ class WeighedStory:
                 # Honorifics may be written together with it: "Priyaji"
                 cut = end if tokens.local.endings else None
                 same = [i for i in person.places if words[i][:cut] == first[:cut]]
-                spans += [_span(tokens, i, end, "name") for i in same]
-            words_said = [low[i] for i in sorted(places)]
-            references = tuple(dict.fromkeys(map(SINGULAR.get, words_said, words_said)))
+                spans += [Span(starts[i], starts[i] + end, "name") for i in same]
+            references = tuple(dict.fromkeys(SINGULAR.get(low[i], low[i]) for i in places))
             name = None if person is None else person.first
-            spans.sort(key=attrgetter("start"))
             rounded = [round(number, 4) for number in (sure * own_chance, sure, sure_gender)]
             shown_gender = gender or UNSPECIFIED
-            people.append(Character(name, shown_gender, references, tuple(spans), *rounded))
+            people.append(Character(name, shown_gender, references, tuple(sorted(spans)), *rounded))
         return people[0], people[1] if len(people) == 2 else None
-
-
-def _span(tokens: Tokens, i: int, length: int, kind: str) -> Span:
-    return Span(tokens.starts[i], tokens.starts[i] + length, kind)
 
 
 def weigh(
     scene: Scene, opinion: Opinion | None = None, weights: Weights | None = None
 ) -> WeighedStory:
     """Decide who has which role by rules, and by a network where it has an opinion."""
-    codes, signs = weights or learned()
+    shipped_codes, shipped_roles = links.learned()
+    codes, signs = weights or (shipped_codes, [shipped_roles.get(sign, 0) for sign in SIGNS])
     ways, values = ways_of(scene, None if opinion is None else len(opinion.roles[0]) - 1)
     scores = [sum(map(mul, value_row, signs)) / SCALE for value_row in values]
     if opinion is not None:
@@ -179,7 +156,10 @@ def _genders(
 ) -> WeighedStory:
     """All choices of genders of the people in `slots`, and their probabilities."""
     cast = make_cast(scene, slots)
-    heard = [] if opinion is None else opinion.heard_of(slots)
+    heard = []
+    if opinion is not None:
+        # The last two rows are those of a nameless subject and object
+        heard = [opinion.genders[slot - 2 if i is None else i] for slot, i in enumerate(slots)]
     gender_choices = choices(scene, cast, codes, both_singly=both_singly(heard))
     # Sums of integers, so that every machine agrees on their order
     scores = [sum(map(codes.__getitem__, choice.codes)) / SCALE for choice in gender_choices]

@@ -5,7 +5,6 @@ for each: how much a word behaves like a name, who is named first, the nouns bes
 what the people do.
 """
 
-from bisect import bisect_left
 from collections.abc import Mapping
 from itertools import product
 
@@ -88,13 +87,12 @@ def _nouns_beside(scene: Scene) -> list[float]:
             continue
         if noun.person is not None:
             values[noun.person] += noun.value
-        before = 0 if noun.owner is None else bisect_left(scene.places, noun.owner)
-        if noun.owner is not None and before:
+        if noun.owner is not None:
             # The person named last before the possessive, in its sentence
-            i = scene.places[before - 1]
-            same_sentence = sentence[i] == sentence[noun.owner]
-            if same_sentence and scene.names[i] != noun.person:
-                values[scene.names[i]] -= noun.value
+            owner, number = noun.owner, sentence[noun.owner]
+            last = max((i for i in scene.names if i < owner and sentence[i] == number), default=-1)
+            if last >= 0 and scene.names[last] != noun.person:
+                values[scene.names[last]] -= noun.value
     return values
 
 

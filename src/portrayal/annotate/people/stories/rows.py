@@ -13,14 +13,14 @@ from portrayal.annotate.people.shared.scan import local_words, locale_of
 
 SPAN = pa.struct([("start", pa.int32()), ("end", pa.int32()), ("kind", pa.string())])
 _SLOTS = ("subject", "object")
+_SEPARATE = ("name_confidence", "gender_confidence")
 _PARTS = {
     "name": pa.string(),
     "gender": pa.string(),
     "references": pa.list_(pa.string()),
     "spans": pa.list_(SPAN),
     "confidence": pa.float32(),
-    "name_confidence": pa.float32(),
-    "gender_confidence": pa.float32(),
+    **dict.fromkeys(_SEPARATE, pa.float32()),
 }
 _SCHEMA = pa.schema([(f"{slot}_{part}", kind) for slot in _SLOTS for part, kind in _PARTS.items()])
 
@@ -71,11 +71,5 @@ LABELLED = replace(
     PEOPLE,
     **description("people-labelled.v1"),
     setup=_labelling,
-    schema=pa.schema(
-        [
-            part
-            for part in _SCHEMA
-            if not part.name.endswith(("name_confidence", "gender_confidence"))
-        ]
-    ),
+    schema=pa.schema([part for part in _SCHEMA if not part.name.endswith(_SEPARATE)]),
 )

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import compress
+from itertools import compress, takewhile
 
 from portrayal.annotate.people.names.clusters import SURE, NameCluster, scan_people
 from portrayal.annotate.people.shared import words as en
@@ -23,63 +23,43 @@ _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 
 @dataclass(frozen=True, slots=True)
 class RoleWords:
-    """Nouns and modifiers of the two roles, casefolded; a noun may stand in both.
-
-    A scene is made of `vocabulary`.
-    """
+    """Nouns and modifiers of the two roles, casefolded; a noun may stand in both."""
 
     subject_nouns: frozenset[str]
     object_nouns: frozenset[str]
     subject_modifiers: frozenset[str]
     object_modifiers: frozenset[str]
-    all: frozenset[str]
-    vocabulary: frozenset[str]
 
 
 @lru_cache(maxsize=1024)
 def role_words(roles: Roles) -> RoleWords:
     """Words for `roles`, from the role's own words and the families they belong to."""
     subject, subject_modifiers = _expand(roles.subject)
-    other, other_modifiers = _expand(roles.object) if roles.object else (frozenset(), frozenset())
+    other, other_modifiers = _expand(roles.object or "")
     if roles.object and not roles.paired:
         # A mentor is the giver unless the prompt calls its receiver one
         subject |= LISTS.givers - other
         other |= LISTS.receivers - subject
     return RoleWords(
-        subject,
-        other,
-        subject_modifiers - other_modifiers,
-        other_modifiers - subject_modifiers,
-        subject | other,
-        subject | other | _INTEREST,
+        subject, other, subject_modifiers - other_modifiers, other_modifiers - subject_modifiers
     )
 
 
 def _expand(role: str) -> tuple[frozenset[str], frozenset[str]]:
     """Nouns and modifiers that a role's wording suggests."""
-    words: list[str] = []
-    for word in _WORD.findall(role.casefold()):
-        if word in LISTS.role_ends:
-            break
-        if word not in LISTS.drop:
-            words.append(word)
+    wording = takewhile(lambda word: word not in LISTS.role_ends, _WORD.findall(role.casefold()))
+    words = [word for word in wording if word not in LISTS.drop]
     if not words:
         return frozenset(), frozenset()
-    head = words[-1]
     # "two friends": stories say "friend"
-    if head not in LISTS.generic_roles and head.endswith("s") and not head.endswith("ss"):
-        head = head[:-1]
+    *modifiers, head = words
+    head = re.sub(r"(?<!s)s$", "", head)
     # "person" and its like may be anybody
-    nouns = {head} - LISTS.generic_roles
-    for family in en.LISTS.lines("role_families"):
-        if head in family:
-            nouns |= family - {"culinary"}
-    modifiers = set(words[:-1])
-    for word in words[:-1]:
-        for family in en.LISTS.lines("modifier_families"):
-            if word in family:
-                modifiers |= family
-    return frozenset(nouns), frozenset(modifiers)
+    nouns = frozenset((head,)) - LISTS.generic_roles
+    families = [family for family in en.LISTS.lines("role_families") if head in family]
+    similar = [row for row in en.LISTS.lines("modifier_families") if not row.isdisjoint(modifiers)]
+    nouns = nouns.union(*(family - {"culinary"} for family in families))
+    return nouns, frozenset(modifiers).union(*similar)
 
 
 LEAST, MOST = -1.25, 6.0
@@ -101,7 +81,6 @@ _TITLE = re.compile(
     r"|[^\n.!?,;:\"“”]{1,60}\n[ \t]*\n)",
     re.IGNORECASE,
 )
-_OPENING, _CLOSING = frozenset('"“'), frozenset('"”')
 _LEAST = 60
 """A heading is only skipped when at least this many characters of story follow."""
 
@@ -119,9 +98,9 @@ def story_start(text: str) -> int:
             start = match.end()
     remaining = text[start:].strip()
     # A story set in quotation marks as a whole is no speech
-    if len(remaining) > _LEAST and remaining[0] in _OPENING:
-        marks = remaining.count('"') + remaining.count("“") + remaining.count("”")
-        if marks == 1 or (marks == 2 and remaining[-1] in _CLOSING):
+    if len(remaining) > _LEAST and remaining[0] in '"“':
+        marks = sum(map(remaining.count, '"“”'))
+        if marks == 1 or (marks == 2 and remaining[-1] in '"”'):
             start = text.index(remaining[0], start) + 1
     return start
 
@@ -131,11 +110,8 @@ _REACH = 7
 
 def polarity(tokens: Tokens, i: int, words: RoleWords) -> float:
     """Whether the noun at `i` stands for the subject (> 0), the object (< 0) or either (0)."""
-    low = tokens.low
-    noun = low[i]
-    value = 0.0
-    for back in range(max(0, i - 3), i):
-        modifier = low[back]
+    noun, value = tokens.low[i], 0.0
+    for modifier in tokens.low[max(0, i - 3) : i]:
         if modifier in words.subject_modifiers or modifier == "american":
             value += 1.0
         elif modifier in words.object_modifiers:
@@ -144,11 +120,7 @@ def polarity(tokens: Tokens, i: int, words: RoleWords) -> float:
             value += 1.2
         elif modifier in LISTS.younger:
             value -= 0.6
-    if noun in words.subject_nouns:
-        value += 0.0 if noun in words.object_nouns else 1.0
-    elif noun in words.object_nouns:
-        value -= 1.0
-    return value
+    return value + (noun in words.subject_nouns) - (noun in words.object_nouns)
 
 
 def attached(tokens: Tokens, i: int, names: Mapping[int, int]) -> int | None:
@@ -161,27 +133,23 @@ def attached(tokens: Tokens, i: int, names: Mapping[int, int]) -> int | None:
     # "the student's mother Ann": Ann is not the student
     if low[ahead : ahead + 1] == ["'s"]:
         return None
-    comma = ahead < limit and low[ahead] in LISTS.marks
-    ahead += comma
+    ahead += ahead < limit and low[ahead] in LISTS.marks
     ahead += ahead < limit and low[ahead] in en.NAMING
     limit = min(limit, i + _REACH)
     while ahead < limit and low[ahead] in LISTS.title_dots:
         ahead += 1
     # First whoever is named behind the noun
-    near = ahead in names and tokens.sentence[ahead] == tokens.sentence[i]
-    if near:
+    if ahead in names and tokens.sentence[ahead] == tokens.sentence[i]:
         return names[ahead]
     # The person described by a noun phrase that ends at `at`, after a comma or a copula
     determined = False
     for back in range(i - 1, max(0, i - _REACH), -1):
         word = low[back]
         if word in LISTS.marks or (word in en.COPULAS and (word != "'s" or determined)):
-            for position in (back - 1, back - 2):
-                if position in names:
-                    return names[position]
-            if word == "," and not determined:
-                continue
-            return None
+            person = names.get(back - 1, names.get(back - 2))
+            if person is not None or word != "," or determined:
+                return person
+            continue
         between = word in LISTS.not_between - {"and"}
         if determined or between or not (word[0].isalpha() or word == "'s"):
             return None
@@ -209,22 +177,14 @@ RECEIVES = LISTS.verbs("receiving")
 _CUES = GIVES | RECEIVES | LISTS.decides
 
 
-SINGULAR = {
-    "girls": "girl",
-    "women": "woman",
-    "sisters": "sister",
-    "boys": "boy",
-    "men": "man",
-    "brothers": "brother",
-}
+SINGULAR = {f"{word}s": word for word in ("girl", "sister", "boy", "brother")}
+SINGULAR |= {"women": "woman", "men": "man"}
 """Plural of a listed word → the listed word."""
 
 GROUPS = {plural: en.GENDER_OF_WORD[word] for plural, word in SINGULAR.items()}
 """Words for two characters at once → their gender."""
 
-_INTEREST = (
-    frozenset(en.PRONOUNS) | frozenset(en.GENDERED) | frozenset(en.OTHER_PEOPLE) | frozenset(GROUPS)
-) | (en.THEY | en.PLURAL_PEOPLE | {"i"})
+_INTEREST = en.THEY.union(en.PLURAL_PEOPLE, en.PRONOUNS, en.GENDERED, en.OTHER_PEOPLE, GROUPS, "i")
 
 
 @dataclass(slots=True)
@@ -261,8 +221,8 @@ class Scene:
 
     Attributes
     ----------
-    people, names, places
-        Named people, token position of a name → index of the person, and those positions in order.
+    people, names
+        Named people, and token position of a name → index of the person.
     nouns, others
         Role nouns and gendered nouns, and nouns for people outside the roles.
     pronouns, they
@@ -281,7 +241,6 @@ class Scene:
     roles: Roles
     people: Sequence[NameCluster]
     names: dict[int, int]
-    places: list[int]
     nouns: list[Noun] = field(default_factory=list)
     others: list[int] = field(default_factory=list)
     pronouns: list[PersonMention] = field(default_factory=list)
@@ -295,7 +254,7 @@ class Scene:
         """Add the noun at `i`, or the stranger whom it stands for."""
         low = self.tokens.low
         word, before = low[i], low[i - 1] if i else "."
-        role = word in self.words.all
+        role = word in self.words.subject_nouns or word in self.words.object_nouns
         if not role and word not in en.GENDERED:
             self.others.append(i)
             return
@@ -321,22 +280,19 @@ class Scene:
         tone_at: dict[int, int] = {}
         for event in events:
             i, case = event.at, event.case
-            near = () if case not in ("s", "o") else low[i + 1 : i + 4]
-            if case == "o":
-                # Before an object the nearest verb counts, so from the pronoun backwards
-                near = low[max(0, i - 3) : i][::-1]
-            for word in near:
-                if word in GIVES or word in RECEIVES:
-                    tone_at[i] = int((word in RECEIVES) == (case == "s"))
-                    break
+            # Before an object the nearest verb counts, so from the pronoun backwards
+            near = low[i + 1 : i + 4] if case == "s" else low[max(0, i - 3) : i][::-1]
+            verb = next((word for word in near if word in GIVES or word in RECEIVES), None)
+            if verb is not None and case in ("s", "o"):
+                tone_at[i] = int((verb in RECEIVES) == (case == "s"))
         return tone_at
 
 
 def read_story(text: str, roles: Roles, locale: Locale | None = None) -> Scene:
     """Collect what a story holds before anyone is given a role: names, nouns and pronouns."""
-    read = scan_people(text, local_words(locale), story_start(text))
-    tokens, low, people = read[1], read[1].low, []
-    for person in read[2]:
+    _, tokens, clusters = scan_people(text, local_words(locale), story_start(text))
+    low, people = tokens.low, []
+    for person in clusters:
         # "Saskia, the falconer" is somebody, however rare the name
         ends = [low[run.end : run.end + 2] for run in person.mentions]
         described = any(end[:1] == [","] and end[-1] in LISTS.describing for end in ends)
@@ -348,9 +304,10 @@ def read_story(text: str, roles: Roles, locale: Locale | None = None) -> Scene:
         person.score = min(MOST, max(0.0, min(SURE, person.score + described)) + sum(weights))
     words = role_words(roles)
     names = {i: index for index, person in enumerate(people) for i in person.places}
-    scene = Scene(text, tokens, words, roles, people, names, sorted(names))
+    scene = Scene(text, tokens, words, roles, people, names)
     # Few words matter: most of the text is passed over in one go
-    for i in compress(range(len(low)), map(words.vocabulary.__contains__, low)):
+    vocabulary = _INTEREST | words.subject_nouns | words.object_nouns
+    for i in compress(range(len(low)), map(vocabulary.__contains__, low)):
         word = low[i]
         if word in en.PRONOUNS:
             scene.pronouns.append(pronoun_at(tokens, i))
