@@ -108,7 +108,7 @@ def test_shapes_and_probabilities(network):
 def test_a_story_is_read_alone(network):
     for story in stories(network.vocabulary):
         network.read(story)
-    assert network._session.batches == [1] * len(PIECES)
+    assert network.session.batches == [1] * len(PIECES)
 
 
 def test_an_encoder_may_return_the_states_that_are_read_alone(network):

@@ -44,7 +44,7 @@ def reader(monkeypatch, tmp_path, network):
 
 
 def test_the_network_reads_what_the_rules_are_unsure_of(reader):
-    sent = reader._session.batches
+    sent = reader.session.batches
     stories = [(SURE, ROLES, None), (HARD, ROLES, "Write a story of a tutor."), ("", ROLES, None)]
     by_rules = [people_by_rules(text, roles) for text, roles, _ in stories]
     least = [min(each.confidence for each in people) for people in by_rules]
@@ -66,7 +66,7 @@ def test_an_audit_reads_by_rules_and_network(reader, tmp_path):
     stage = run.annotations("people.v8")
     assert stage.note()["complete"]
     assert stage.note()["n_errors"] == 0
-    assert len(reader._session.batches) == 8, "the rules are unsure of these texts"
+    assert len(reader.session.batches) == 8, "the rules are unsure of these texts"
     readers = {e.instruments["annotator"] for e in run.records if "annotator" in e.instruments}
     assert readers == {"people.v8"}
     assert np.isfinite([e.value for e in run.records if e.value is not None]).any()

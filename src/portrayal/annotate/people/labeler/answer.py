@@ -5,14 +5,11 @@ that are role words. Words outside Table S6a tell no gender and are not kept.
 """
 
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from types import NoneType
-from typing import Any
 
 from portrayal.annotate.language import is_english, language_of
 from portrayal.annotate.llm import plurality, templates
@@ -27,14 +24,14 @@ from portrayal.annotate.people.shared.model import (
     normalise_gender,
     one_gender,
 )
-from portrayal.annotate.people.shared.words import GENDER_OF_WORD
+from portrayal.annotate.people.shared.words import GENDER_OF_WORD, word_lists, word_set
 from portrayal.collect.ask.replies import plain_key, prompt_of, read_fields
 from portrayal.records import Prompt
 from portrayal.reference.groups import GENDERS
 from portrayal.reference.locales import load_locale, locales
 
 _FIRST_WORDS = re.compile(r"^(?:an?|the)\s+", re.I)
-_TWO = re.compile(r"^two\s+", re.I)
+_PLURAL = re.compile(r"(?i:^two\s+)|(?<!s)s$")
 
 
 def label_prompt(text: str, roles: Roles) -> Prompt:
@@ -53,39 +50,28 @@ def label_prompt(text: str, roles: Roles) -> Prompt:
     characters = characters_of(roles)
     forms = templates(__package__, "prompts.toml")
     if not is_english(text):
-        return prompt_of(
-            forms["any"].format(
-                story=text,
-                what=" and ".join(f"the name of the {character}" for character in characters),
-                whom=" or ".join(f"the {character}" for character in characters),
-                fields=",\n".join(
-                    forms["field"].format(Character=character) for character in characters
-                ),
-            )
-        )
+        what = " and ".join(f"the name of the {character}" for character in characters)
+        whom = " or ".join(f"the {character}" for character in characters)
+        fields = ",\n".join(forms["field"].format(Character=character) for character in characters)
+        return prompt_of(forms["any"].format(story=text, what=what, whom=whom, fields=fields))
     # The template goes by how many characters there are, not by the domain
     places = ("Character",) if len(characters) == 1 else ("First Character", "Second Character")
-    frame = forms["one" if len(characters) == 1 else "two"]
     # The table prints its braces twice
-    frame = frame.replace("{{Story to Label}}", "{story}")
-    roles_by_place = dict(zip(places, characters, strict=True))
-    return prompt_of(frame.format(story=text, **roles_by_place))
+    frame = forms["one" if len(characters) == 1 else "two"].replace("{{Story to Label}}", "{story}")
+    return prompt_of(frame.format(story=text, **dict(zip(places, characters, strict=True))))
 
 
 def characters_of(roles: Roles) -> tuple[str, ...]:
     """Return what the prompt calls the characters of `roles`: the roles without an article."""
-    if roles.paired:
-        role = _TWO.sub("", _bare(roles.subject))
-        if role.endswith("s") and not role.endswith("ss"):
-            role = role[:-1]
-        return f"first {role}", f"second {role}"
-    if roles.object is None:
-        return (_bare(roles.subject),)
-    return _bare(roles.subject), _bare(roles.object)
-
-
-def _bare(role: str) -> str:
-    return _FIRST_WORDS.sub("", " ".join(role.split())).replace("{", "(").replace("}", ")")
+    wordings = [
+        " ".join(role.split()) for role in (roles.subject, roles.object) if role is not None
+    ]
+    braces = str.maketrans("{}", "()")
+    subject, *other = (_FIRST_WORDS.sub("", wording).translate(braces) for wording in wordings)
+    if not roles.paired:
+        return subject, *other
+    role = _PLURAL.sub("", subject)
+    return f"first {role}", f"second {role}"
 
 
 # Vowel signs of Devanagari are letters of a word, which `\w` does not know
@@ -144,37 +130,38 @@ def read_answer(
     tuple of CharacterResponse
         None where the reply holds no field that was asked for.
     """
-    fields = read_fields(reply)
+    # A number or an object is no name: the field counts as missing, not as "no name"
+    read = read_fields(reply).items()
+    fields = {key: value for key, value in read if isinstance(value, (str, list, NoneType))}
     counted = Counter[str]() if removed is None else removed
     # "Student" for a name is a role read back (Supplement B.3)
     language = language_of(text or "")
     genders = None if language == "en" else gender_words(language)
-    banned = _role_words() | {word for role in characters for word in _words(role)}
-    responses = []
+    banned = _ROLE_WORDS | {word for role in characters for word in _words(role)}
+    present, responses = set(_words(text or "")), []
     for character in characters:
-        name_key, references_key = (f"{plain_key(character)} {x}" for x in ("name", "references"))
-        raw_name, raw = fields.get(name_key), fields.get(references_key)
-        # A number or an object is no name: the field counts as missing, not as "no name"
-        has_name = name_key in fields and isinstance(raw_name, (str, list, NoneType))
-        has_references = references_key in fields and isinstance(raw, (str, list, NoneType))
+        key, references, gender = plain_key(character), None, None
         # A list is read as one that a table holds as text: "['Emily']"
-        label = str(raw_name) if isinstance(raw_name, list) else raw_name
-        name = _name(label, text, banned, counted)
-        references, gender = None, None
-        if has_references:
-            references = _references(raw, text, counted, listed=genders is None)
-        if genders is not None and references is not None:
+        name = _name(str(fields.get(f"{key} name")), text, banned, counted)
+        if f"{key} references" in fields:
+            words = _words(str(fields[f"{key} references"]))
+            if genders is None:
+                # "doctor" refers to the character and tells no gender
+                words = [word for word in words if word in GENDER_OF_WORD]
+            counted.update("references not in the text" for word in words if word not in present)
+            references = tuple(dict.fromkeys(word for word in words if word in present))
             # By pronouns and titles; else by what is said of the person, if words stand for it
-            gender = one_gender(genders[word] for word in references if word in genders)
+            if genders is not None:
+                gender = one_gender(genders[word] for word in references if word in genders)
             if gender == UNSPECIFIED and references:
-                gender = normalise_gender(fields.get(f"{plain_key(character)} gender"))
-        responses.append(CharacterResponse(has_name, name, references, gender))
+                gender = normalise_gender(fields.get(f"{key} gender"))
+        responses.append(CharacterResponse(f"{key} name" in fields, name, references, gender))
     return tuple(responses) if any(s.named or s.references is not None for s in responses) else None
 
 
-def _name(raw: Any, text: str, banned: frozenset[str], removed: Counter[str]) -> str | None:
+def _name(label: str, text: str, banned: frozenset[str], removed: Counter[str]) -> str | None:
     """First name in a label, as the text writes it; None where it is none or not there."""
-    name = clean_name(raw)
+    name = clean_name(label)
     if name is None:
         return None
     # Models copy the genitive: "Maria's"
@@ -183,38 +170,23 @@ def _name(raw: Any, text: str, banned: frozenset[str], removed: Counter[str]) ->
         removed["names that are role words"] += name.casefold() not in _NO_NAME
         return None
     # As the text writes it; a word in small letters alone is no name, unless the whole text is
-    spellings = dict.fromkeys(match[0] for match in re.finditer(whole(name), text, re.IGNORECASE))
-    if name in spellings and not name.islower():
-        return name
-    capital = [spelling for spelling in spellings if not spelling.islower()]
-    written = next(iter(capital or (spellings if text.islower() else ())), None)
-    if written is None:
+    spellings = [match[0] for match in re.finditer(whole(name), text, re.IGNORECASE)]
+    if not text.islower():
+        spellings = [spelling for spelling in spellings if not spelling.islower()]
+    if not spellings:
         removed["names not in the text"] += 1
-    return written
+        return None
+    return name if name in spellings else spellings[0]
 
 
-_NO_NAME = frozenset(("no", "not", "none", "unknown", "unnamed", "unspecified", "nameless"))
+_NO_NAME = word_set("no not none unknown unnamed unspecified nameless")
+_NOUNS = word_lists("labeler", "rolenouns.toml")
+_ROLE_WORDS = _NOUNS.no_names.union(_NOUNS.pronouns, _NOUNS.roles, GENDER_OF_WORD)
 
 
 def whole(word: str) -> str:
     """Return a pattern for a whole word."""
     return rf"(?<!\w){re.escape(word)}(?![\w{_MARKS}])"
-
-
-def _references(raw: Any, text: str, removed: Counter[str], *, listed: bool) -> tuple[str, ...]:
-    """Words of an answer that stand in the text; where `listed`, of Table S6a alone."""
-    words: dict[str, None] = {}
-    present = set(_words(text))
-    # Of a list or a string alike the words count
-    for word in _words(str(raw)):
-        # "doctor" refers to the character and tells no gender
-        if listed and word not in GENDER_OF_WORD:
-            continue
-        if word in present:
-            words[word] = None
-        else:
-            removed["references not in the text"] += 1
-    return tuple(words)
 
 
 def _words(text: str) -> list[str]:
@@ -234,12 +206,6 @@ def gender_words(language: str) -> Mapping[str, str]:
     }
 
 
-@cache
-def _role_words() -> frozenset[str]:
-    text = files(__package__).joinpath("rolenouns.toml").read_text(encoding="utf-8")
-    return frozenset(tomllib.loads(text)["words"]) | GENDER_OF_WORD.keys()
-
-
 def locate(
     text: str, slots: Sequence[tuple[str | None, tuple[str, ...]]]
 ) -> list[tuple[Span, ...]]:
@@ -248,22 +214,20 @@ def locate(
     A model says which words refer to a character and not where. So every place of a word counts,
     but a word that both characters share ("her") is marked for neither.
     """
-    claimed = [
-        {word for word in (*references, name and name.casefold()) if word}
-        for name, references in slots
-    ]
+    words_of = [dict.fromkeys((*references, (name or "").casefold())) for name, references in slots]
+    n_claims = Counter(word for words in words_of for word in words)
     spans_of: list[tuple[Span, ...]] = []
-    for i, (name, references) in enumerate(slots):
-        # Words of the other character
-        claimed_words = {word for j, words in enumerate(claimed) if j != i for word in words}
-        spans: set[tuple[int, int, str]] = set()
-        if name is not None and name.casefold() not in claimed_words:
-            spans |= {(m.start(), m.end(), "name") for m in re.finditer(whole(name), text)}
-        for word in references:
-            if word not in claimed_words:
-                places = re.finditer(whole(word), text, re.IGNORECASE)
-                spans |= {(m.start(), m.end(), "reference") for m in places}
-        spans_of.append(tuple(Span(*span) for span in sorted(spans)))
+    for name, references in slots:
+        kinds = [(word, "reference", re.IGNORECASE) for word in references]
+        if name is not None:
+            kinds.append((name, "name", re.NOFLAG))
+        spans = {
+            Span(*match.span(), kind)
+            for word, kind, flags in kinds
+            if n_claims[word.casefold()] == 1
+            for match in re.finditer(whole(word), text, flags)
+        }
+        spans_of.append(tuple(sorted(spans)))
     return spans_of
 
 
@@ -302,22 +266,15 @@ def vote(
         gender, gender_votes = plurality(genders)
         gender = UNSURE if gender is None else gender
         name = next((n for n in names if n is not None and n.casefold() == key), None)
-        slots.append((name, gender, _shared(of_slot, gender), min(name_votes, gender_votes)))
+        # References of the answers for that gender, of all where it is a tie
+        agreeing = [response for response in of_slot if response.gender == gender] or of_slot
+        counts = Counter(word for response in agreeing for word in response.references or ())
+        # A word of one answer alone may be the other character's
+        shared = tuple(word for word, n in counts.items() if 2 * n >= len(agreeing))
+        references = shared if gender_of_references(shared) == gender else tuple(counts)
+        slots.append((name, gender, references, min(name_votes, gender_votes)))
     spans = locate(text, [(name, references) for name, _, references, _ in slots])
     return tuple(
         Character(name, gender, references, slot_spans, votes / n_asked)
         for (name, gender, references, votes), slot_spans in zip(slots, spans, strict=True)
     )
-
-
-def _shared(of_slot: Sequence[CharacterResponse], gender: str) -> tuple[str, ...]:
-    """References of the answers for `gender` (of all where it is a tie), in order of first mention.
-
-    The words that at least half of them give; all of them where these tell another gender.
-    """
-    agreeing = [response for response in of_slot if response.gender == gender]
-    lists = [response.references or () for response in agreeing or of_slot]
-    counts = Counter(word for words in lists for word in words)
-    # A word of one answer alone may be the other character's
-    shared = tuple(word for word, n in counts.items() if 2 * n >= len(lists))
-    return shared if gender_of_references(shared) == gender else tuple(counts)

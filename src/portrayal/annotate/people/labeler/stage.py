@@ -15,12 +15,7 @@ import pyarrow as pa
 
 from portrayal.annotate.annotator import Annotation, description
 from portrayal.annotate.llm import ModelReader, asked_of, counted_words, read_replies
-from portrayal.annotate.people.labeler.answer import (
-    characters_of,
-    label_prompt,
-    read_answer,
-    vote,
-)
+from portrayal.annotate.people.labeler.answer import characters_of, label_prompt, read_answer, vote
 from portrayal.annotate.people.shared.model import People, Roles
 from portrayal.annotate.people.stories.rows import PEOPLE, people_columns
 from portrayal.collect.ask.asking import Asking, check_settings
@@ -102,10 +97,7 @@ class Labelling(ModelReader):
         return {**super().marks, "samples": self.asking.samples}
 
     def label(
-        self,
-        rows: Sequence[Mapping[str, Any]],
-        folder: Path,
-        tell: Say = lambda _: None,
+        self, rows: Sequence[Mapping[str, Any]], folder: Path, tell: Say = lambda _: None
     ) -> LabelResult:
         """Label the characters of texts.
 
@@ -195,8 +187,7 @@ class Labelling(ModelReader):
             ]
             folder = run.path / self.kept_in
             folder.mkdir(parents=True, exist_ok=True)
-            own_columns = [pa.field("text_id", pa.string()), pa.field("why_not", pa.string())]
-            schema = pa.schema([*own_columns, *LLM.schema])
+            schema = pa.schema([("text_id", pa.string()), ("why_not", pa.string()), *LLM.schema])
             write_parquet(pa.Table.from_pylist(labels, schema=schema), folder / LABELS_FILE)
         n_llm = result.n_llm
         counts = {"n_texts": len(rows), "n_llm": n_llm, "n_unlabelled": len(rows) - n_llm}
@@ -240,10 +231,7 @@ def labelling_removed(labelling: Mapping[str, Any]) -> str:
 
 
 def labelling_of(
-    labeler: str,
-    model: str | None,
-    samples: int = 3,
-    settings: Mapping[str, Any] | None = None,
+    labeler: str, model: str | None, samples: int = 3, settings: Mapping[str, Any] | None = None
 ) -> Labelling | None:
     """Return the labelling that these options ask for; None where no language model is asked.
 

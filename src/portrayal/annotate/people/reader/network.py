@@ -134,13 +134,9 @@ def pieces_of(scene: Scene, start: int) -> list[str | int]:
     spans = []
     for place_at, index in scene.names.items():
         surname = words[scene.people[index].longest.parts[-1]]
-        behind = (
-            # A surname may stand behind a second first name or an initial
-            range(min(place_at + 2, len(words) - 1), place_at, -1)
-            if words[place_at] != surname
-            else ()
-        )
-        last = next((i for i in behind if words[i] == surname), place_at)
+        # A surname may stand behind a second first name or an initial
+        near = (place_at, place_at + 2, place_at + 1)
+        last = next((i for i in near if words[i : i + 1] == [surname]), place_at)
         spans.append((starts[place_at], starts[last] + len(words[last]), index))
     pieces: list[str | int] = []
     for begin, end, index in sorted(spans):
@@ -181,10 +177,8 @@ def hide(
     for piece in pieces:
         if isinstance(piece, str):
             # Rare pronouns become those of the same case, as the encoder knows none of them
-            recoded = _RARE.sub(lambda match: RARE_PRONOUNS[match[0].lower()], piece)
-            more = list(words.encode(recoded))
-            ids += more
-            candidate += [-1] * len(more)
+            ids += words.encode(_RARE.sub(lambda match: RARE_PRONOUNS[match[0].lower()], piece))
+            candidate += [-1] * (len(ids) - len(candidate))
         else:
             ids.append(words.names[places[piece]] if piece < n else words.other)
             candidate.append(piece if piece < n else -1)
@@ -255,10 +249,11 @@ class Embeddings:
         return (self.table[list(ids)].astype(np.float32) - self.zero) * self.scale
 
 
+@dataclass
 class Network:
     """A loaded reader.
 
-    Parameters
+    Attributes
     ----------
     session, vocabulary, words
         The encoder, its tokenizer as `hide` needs it, and the embeddings that it reads.
@@ -268,16 +263,11 @@ class Network:
         What `reader.json` says: how it was trained, how it is joined, and its digest.
     """
 
-    def __init__(
-        self,
-        session: Any,
-        vocabulary: Vocabulary,
-        words: Embeddings,
-        heads: Mapping[str, FloatArray],
-        card: Mapping[str, Any],
-    ) -> None:
-        self._session, self._words, self.heads = session, words, heads
-        self.vocabulary, self.card = vocabulary, card
+    session: Any
+    vocabulary: Vocabulary
+    words: Embeddings
+    heads: Mapping[str, FloatArray]
+    card: Mapping[str, Any]
 
     @on_one_core
     def read(self, story: HiddenStory) -> NetworkOutput:
@@ -321,17 +311,14 @@ class Network:
         Where `needed` are given, only those of the tokens at these places.
         """
         inputs = {
-            "words": self._words.of(ids)[np.newaxis],
+            "words": self.words.of(ids)[np.newaxis],
             "attention_mask": np.ones((1, len(ids)), dtype=np.int64),
             "token_type_ids": np.array([[int(i >= second) for i in range(len(ids))]]),
             "needed": np.array([needed]),
         }
         # Encoders of other readers take fewer inputs
-        fed = {
-            wanted_input.name: inputs[wanted_input.name]
-            for wanted_input in self._session.get_inputs()
-        }
-        states = np.asarray(self._session.run(["states"], fed)[0][0])
+        fed = {entry.name: inputs[entry.name] for entry in self.session.get_inputs()}
+        states = np.asarray(self.session.run(["states"], fed)[0][0])
         return states if needed is None or "needed" in fed else states[list(needed)]
 
     @on_one_core

@@ -1,7 +1,7 @@
 """Whom each "she" and "he" of any text means: the network over a text whose names are hidden."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -74,23 +74,18 @@ def mark(
         i = mention.end
         if mention.kind == "name":
             place = places.setdefault(mention.person, len(places))
-            # More people than placeholders: the rest share one word
-            has_name = place < len(words.names)
             mentions.append((len(ids), mention.person))
-            ids.append(words.names[place] if has_name else words.other)
-            continue
-        # What "her" becomes is told by what is behind it
-        shown_text = change(text[mention.start : mention.end + _AHEAD])
-        pronoun_match = re.match(r"\W*[\w'’-]+", shown_text) if mention.kind == "pronoun" else None
-        mention_ids = words.encode(
-            pronoun_match[0] if pronoun_match else change(text[mention.start : mention.end])
-        )
-        if mention_ids and mention.kind == "pronoun":
+            # More people than placeholders: the rest share one word
+            ids.append(words.names[place] if place < len(words.names) else words.other)
+        elif mention.kind == "pronoun":
             pronouns.append((len(ids), mention.person))
-        elif mention_ids:
+            # What "her" becomes is told by what is behind it
+            ahead = change(text[mention.start : mention.end + _AHEAD])
+            ids += words.encode(re.sub(r"^(\W*[\w'’-]+).*", r"\1", ahead, flags=re.DOTALL))
+        else:
+            ids += words.encode(change(text[mention.start : mention.end]))
             # The head of a noun phrase is its last token
-            mentions.append((len(ids) + len(mention_ids) - 1, mention.person))
-        ids += mention_ids
+            mentions.append((len(ids) - 1, mention.person))
     ids += words.encode(change(text[i:]))
     mention_places, mention_people = np.array(mentions, dtype=np.int64).reshape(-1, 2).T
     spoken, numbers = np.array(pronouns, dtype=np.int64).reshape(-1, 2).T
@@ -116,7 +111,10 @@ def refer(network: Network, story: MarkedText, n_people: int, n_pronouns: int) -
         (n_pronouns, n_people + 1); NaN for a pronoun that has no token.
     """
     chances = np.full((n_pronouns, n_people + 1), np.nan)
-    for start, window_pronouns in _windows(story):
+    # The latest window that still has enough before the pronoun; a short text is one window
+    windows = np.maximum(0, (story.pronouns - _BEFORE) // STEP) * (len(story.ids) > WINDOW - 3)
+    for window in np.unique(windows):
+        window_pronouns, start = np.flatnonzero(windows == window), int(window) * STEP
         end = start + WINDOW - 3
         near = (story.mentions >= start) & (story.mentions < end)
         # Nobody is mentioned in this window: the pronoun means nobody
@@ -127,10 +125,9 @@ def refer(network: Network, story: MarkedText, n_people: int, n_pronouns: int) -
         states = network.states([*ids, network.vocabulary.closing], 2)
         name_places, people = story.mentions[near], story.people[near]
         spoken = story.pronouns[window_pronouns]
+        of_tokens = states[2:]
         raw_scores = network.referents(
-            states[spoken - start + 2],
-            states[name_places - start + 2],
-            *places(spoken, name_places),
+            of_tokens[spoken - start], of_tokens[name_places - start], *places(spoken, name_places)
         )
         scores = np.full((len(spoken), n_people + 1), -np.inf)
         scores[:, -1] = raw_scores[:, -1]
@@ -139,17 +136,6 @@ def refer(network: Network, story: MarkedText, n_people: int, n_pronouns: int) -
             scores[:, person] = special.logsumexp(raw_scores[:, :-1][:, people == person], axis=1)
         chances[story.numbers[window_pronouns]] = special.softmax(scores, axis=1)
     return chances
-
-
-def _windows(story: MarkedText) -> Iterator[tuple[int, IntArray]]:
-    """Starts of windows, and which pronouns each reads: those with enough before and behind."""
-    if len(story.ids) <= WINDOW - 3:
-        yield 0, np.arange(len(story.pronouns))
-        return
-    # The latest window that still has enough before the pronoun
-    number = np.maximum(0, (story.pronouns - _BEFORE) // STEP)
-    for window in np.unique(number):
-        yield int(window) * STEP, np.flatnonzero(number == window)
 
 
 def places(spoken: IntArray, name_places: IntArray) -> tuple[IntArray, IntArray]:
@@ -172,26 +158,12 @@ def places(spoken: IntArray, name_places: IntArray) -> tuple[IntArray, IntArray]
     return bands, np.where(distance > 0, np.minimum(between, BEHIND), BEHIND)
 
 
-def referring(network: Network) -> Refer:
-    """Return what says whom pronouns mean, as `find_everyone` takes it.
-
-    Each text is read as it is and with its genders exchanged, and the chances are averaged: that
-    nurses are women in what the network was trained on says nothing of whom "she" means.
-    """
-
-    def told(text: str, marks: Sequence[Mark], n_people: int, n_pronouns: int) -> FloatArray:
-        read = [
-            refer(network, mark(text, marks, network.vocabulary, change), n_people, n_pronouns)
-            for change in (str, exchange_of(HOME))
-        ]
-        return np.asarray(sum(read) / len(read))
-
-    return told
-
-
 @lru_cache(maxsize=2)
 def referring_of(folder: Path) -> Refer:
     """Return what says whom pronouns mean, by the network of a folder.
+
+    Each text is read as it is and with its genders exchanged, and the chances are averaged: that
+    nurses are women in what the network was trained on says nothing of whom "she" means.
 
     Raises
     ------
@@ -204,7 +176,14 @@ def referring_of(folder: Path) -> Refer:
             f"{folder}: expected weights for pronouns ('ref.…'); this "
             "reader has none. Train it again with scripts/reader/train.py --coreference."
         )
-    return referring(network)
+
+    def chances_of(text: str, marks: Sequence[Mark], n_people: int, n_pronouns: int) -> FloatArray:
+        changes = (str, exchange_of(HOME))
+        texts = [mark(text, marks, network.vocabulary, change) for change in changes]
+        chances = [refer(network, story, n_people, n_pronouns) for story in texts]
+        return np.asarray(np.mean(chances, axis=0))
+
+    return chances_of
 
 
 def by_network(text: str, marks: Sequence[Mark], n_people: int, n_pronouns: int) -> FloatArray:

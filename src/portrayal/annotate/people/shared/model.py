@@ -147,6 +147,7 @@ def clean_name(raw: object, local: LocalWords = ENGLISH) -> str | None:
     """
     if not isinstance(raw, str):
         return None
+    titles = COMMON_TITLES | local.titles
     # A table may hold a list as text: "['Ana', 'Lee']"
     items = _LIST.fullmatch(raw.strip())
     # Alternatives are tried in turn, as the first may hold a title and surname alone
@@ -156,9 +157,7 @@ def clean_name(raw: object, local: LocalWords = ENGLISH) -> str | None:
         # What a word of a name is, with its marks where it is not plain ASCII
         words = (_WORD if alternative.isascii() else any_word("'’׳־\\-")).findall(alternative)
         formal = False
-        while words and (
-            words[0].casefold() in COMMON_TITLES or words[0].casefold() in local.titles
-        ):
+        while words and words[0].casefold() in titles:
             title = words.pop(0).casefold()
             formal |= title in FORMAL_TITLES or title in local.formal
         # "Dr. Smith" has no first name, and a surname must not be looked up as one
