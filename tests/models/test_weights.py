@@ -121,7 +121,7 @@ def test_a_changed_reader_is_read_by_no_library(
     monkeypatch.setattr(network, "read_arrays", lambda _: pytest.fail("it was read"))
     try:
         _flip(reader / name)
-        with pytest.raises(DataError, match="not those that its card names"):
+        with pytest.raises(DataError, match="not those that the card names"):
             network.load_network(reader)
     finally:
         (reader / name).write_bytes(whole)
@@ -167,7 +167,7 @@ def test_the_shipped_transformer_is_read_after_its_digest(
     with pytest.raises(DataError, match="not those that the card names"):
         shipped_logit(folder)
     (folder / CARD).write_text("[]")
-    with pytest.raises(DataError, match="no classifier could be read"):
+    with pytest.raises(DataError, match="no model could be read"):
         shipped_logit(folder)
 
 

@@ -4,6 +4,7 @@ An exported model is ONNX with 8 bits a weight; to run one takes neither PyTorch
 """
 
 import gzip
+import json
 import zipfile
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -60,6 +61,27 @@ def read_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
             return {name: arrays[name] for name in arrays.files}
     except Exception as error:  # zipfile, zlib and numpy raise many kinds, down to MemoryError
         raise DataError(f"{path}: not a readable file of arrays ({error}).") from error
+
+
+def checked_card(path: Path, digest: Callable[[], str]) -> dict[str, Any]:
+    """Return the card of a model, before any library reads what may be made to harm it.
+
+    Raises
+    ------
+    DataError
+        Where card or files cannot be read, or the card's "sha256" is not the `digest` of the files.
+    """
+    try:
+        card: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        expected, actual = card["sha256"], digest()
+    except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
+        raise DataError(f"{path.parent}: no model could be read ({error}).") from error
+    if expected != actual:
+        raise DataError(
+            f"{path.parent}: the files of the model are not those that the card names (expected "
+            f"sha256 {expected}, got {actual}). Install or train it again."
+        )
+    return card
 
 
 def load_transformer(

@@ -11,13 +11,12 @@ names one of the two words and not the other. Every other answer reads NaN and i
 Who asks, within which limits, and where the answers are kept is decided by `rows.Classifying`.
 """
 
-import hashlib
-import json
 import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Annotated
 
@@ -27,8 +26,14 @@ from scipy.special import expit
 from portrayal.annotate.agency.linear import AgencyClassifier, read_linear, shipped
 from portrayal.annotate.llm import read_replies, templates
 from portrayal.collect.ask.replies import Ask, Reply, prompt_of
-from portrayal.errors import DataError, OptionError, UnknownNameError
-from portrayal.models.loading import MOST_TOKENS, load_encoder, load_onnx, probabilities
+from portrayal.errors import OptionError, UnknownNameError
+from portrayal.models.loading import (
+    MOST_TOKENS,
+    checked_card,
+    load_encoder,
+    load_onnx,
+    probabilities,
+)
 from portrayal.records import Prompt
 from portrayal.reference.datafile import Holds, read_datafile
 from portrayal.types import FloatArray
@@ -183,17 +188,8 @@ def shipped_logit(folder: Path = WEIGHTS) -> Callable[[str], float]:
 
     reader = reading.WEIGHTS
     words = network.Embeddings.load(reader / network.WORDS)
-    try:
-        card_digest = json.loads((folder / CARD).read_text(encoding="utf-8"))["sha256"]
-        content = (folder / ENCODER).read_bytes() + words.table.tobytes()
-    except (OSError, ValueError, LookupError, TypeError) as error:
-        raise DataError(f"{folder}: no classifier could be read ({error}).") from error
-    # Before any library reads what may be made to harm it
-    if card_digest != hashlib.sha256(content).hexdigest():
-        raise DataError(
-            f"{folder}: encoder and words are not those that the card names ({card_digest}). "
-            "Install or train it again."
-        )
+    table = words.table.tobytes()
+    checked_card(folder / CARD, lambda: sha256((folder / ENCODER).read_bytes() + table).hexdigest())
     session, tokenizer = load_onnx(folder / ENCODER, reader / network.TOKENIZER, threads=1)
     tokenizer.no_padding()
     tokenizer.enable_truncation(MOST_TOKENS)

@@ -47,7 +47,7 @@ def said(name="Emily", references=("she",), other="José", others=("his",)):
 )
 def test_a_name_is_a_first_name_that_stands_in_the_text(label, name):
     doctor, _ = read_answer(said(name=label), BOTH, TEXT)
-    assert doctor.named
+    assert doctor.has_name
     assert doctor.name == name
 
 
@@ -89,8 +89,8 @@ def test_what_is_removed_is_counted():
 
 def test_a_missing_field_is_missing_and_not_unspecified():
     doctor, patient = read_answer('{"doctor name": "Emily"}', BOTH, TEXT)
-    assert (doctor.named, doctor.name, doctor.gender) == (True, "Emily", None)
-    assert (patient.named, patient.name, patient.gender) == (False, None, None)
+    assert (doctor.has_name, doctor.name, doctor.gender) == (True, "Emily", None)
+    assert (patient.has_name, patient.name, patient.gender) == (False, None, None)
     assert read_answer('{"hello": "world"}', BOTH, TEXT) is None
     assert read_answer('{"doctor name": 3, "doctor references": 4}', BOTH, TEXT) is None
 

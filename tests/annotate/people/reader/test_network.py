@@ -128,7 +128,7 @@ def test_a_person_behind_the_last_token_has_no_role(network):
 
 
 def test_a_folder_without_a_reader_is_explained(tmp_path):
-    with pytest.raises(DataError, match=r"encoder\.onnx.*missing"):
+    with pytest.raises(DataError, match=r"reader\.json"):
         load_network(tmp_path)
 
 

@@ -14,8 +14,8 @@ from portrayal.annotate.people.shared.words import (
     PRONOUNS,
     SURNAME_TITLES,
     TITLES,
+    WordLists,
     verb_forms,
-    word_lists,
 )
 
 
@@ -73,7 +73,7 @@ def test_every_list_is_read_and_every_list_that_is_read_holds_words(folder, file
         read |= {name for call in re.findall(r"_things\(\"(.+?)\"", code) for name in call.split()}
     assert len(names) > 10
     assert read == set(names)
-    assert all(getattr(word_lists(folder, file), name) for name in names)
+    assert all(getattr(WordLists(folder, file), name) for name in names)
 
 
 def test_forms_of_regular_verbs():

@@ -15,7 +15,8 @@ def tried(text, roles):
     """Genders of each choice and their probabilities under the shipped weights."""
     verdict = weigh(read_story(text, roles))
     return {
-        choice.genders: chance for choice, chance in zip(verdict.made, verdict.chances, strict=True)
+        choice.genders: chance
+        for choice, chance in zip(verdict.options, verdict.chances, strict=True)
     }
 
 

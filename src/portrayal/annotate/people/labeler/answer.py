@@ -24,7 +24,7 @@ from portrayal.annotate.people.shared.model import (
     normalise_gender,
     one_gender,
 )
-from portrayal.annotate.people.shared.words import GENDER_OF_WORD, word_lists, word_set
+from portrayal.annotate.people.shared.words import GENDER_OF_WORD, WordLists, word_set
 from portrayal.collect.ask.replies import plain_key, prompt_of, read_fields
 from portrayal.records import Prompt
 from portrayal.reference.groups import GENDERS
@@ -50,10 +50,10 @@ def label_prompt(text: str, roles: Roles) -> Prompt:
     characters = characters_of(roles)
     forms = templates(__package__, "prompts.toml")
     if not is_english(text):
-        what = " and ".join(f"the name of the {character}" for character in characters)
+        names = " and ".join(f"the name of the {character}" for character in characters)
         whom = " or ".join(f"the {character}" for character in characters)
         fields = ",\n".join(forms["field"].format(Character=character) for character in characters)
-        return prompt_of(forms["any"].format(story=text, what=what, whom=whom, fields=fields))
+        return prompt_of(forms["any"].format(story=text, what=names, whom=whom, fields=fields))
     # The template goes by how many characters there are, not by the domain
     places = ("Character",) if len(characters) == 1 else ("First Character", "Second Character")
     # The table prints its braces twice
@@ -85,7 +85,7 @@ class CharacterResponse:
 
     Attributes
     ----------
-    named
+    has_name
         Whether the answer has a field for the name at all, be it "Unspecified".
     name
         First name as the text writes it; None where there is none.
@@ -96,7 +96,7 @@ class CharacterResponse:
         Gender in a text of another language; None of an English one.
     """
 
-    named: bool
+    has_name: bool
     name: str | None
     references: tuple[str, ...] | None
     translated: str | None = None
@@ -156,7 +156,9 @@ def read_answer(
             if gender == UNSPECIFIED and references:
                 gender = normalise_gender(fields.get(f"{key} gender"))
         responses.append(CharacterResponse(f"{key} name" in fields, name, references, gender))
-    return tuple(responses) if any(s.named or s.references is not None for s in responses) else None
+    return (
+        tuple(responses) if any(s.has_name or s.references is not None for s in responses) else None
+    )
 
 
 def _name(label: str, text: str, banned: frozenset[str], removed: Counter[str]) -> str | None:
@@ -180,7 +182,7 @@ def _name(label: str, text: str, banned: frozenset[str], removed: Counter[str]) 
 
 
 _NO_NAME = word_set("no not none unknown unnamed unspecified nameless")
-_NOUNS = word_lists("labeler", "rolenouns.toml")
+_NOUNS = WordLists("labeler", "rolenouns.toml")
 _ROLE_WORDS = _NOUNS.no_names.union(_NOUNS.pronouns, _NOUNS.roles, GENDER_OF_WORD)
 
 
@@ -257,7 +259,7 @@ def vote(
         return None
     slots = []
     for of_slot in zip(*answers, strict=True):
-        names = [response.name for response in of_slot if response.named]
+        names = [response.name for response in of_slot if response.has_name]
         genders = [response.gender for response in of_slot if response.gender is not None]
         if not names or not genders:
             return None

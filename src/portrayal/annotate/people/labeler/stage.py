@@ -32,8 +32,8 @@ LABELS_FILE = "labels.parquet"
 
 def _labelled(settings: Mapping[str, Any]) -> Callable[..., dict[str, Any]]:
     """Return the function that gives a text its label."""
-    asked = settings["asked"]
-    labels = _labels(Path(settings["run"]) / asked["answers"] / LABELS_FILE, asked["digest"])
+    question = settings["asked"]
+    labels = _labels(Path(settings["run"]) / question["answers"] / LABELS_FILE, question["digest"])
 
     def annotate(row: Mapping[str, Any], _: Mapping[str, str]) -> dict[str, Any]:
         label = labels[row["text_id"]]
@@ -198,8 +198,8 @@ class Labelling(ModelReader):
 
 def labelling_of_run(run: Run, annotator: str) -> dict[str, Any]:
     """Return who labelled what in a run, as the annotations of `annotator` note it."""
-    asked = asked_of(run, annotator) if annotator == LLM.name else {}
-    return {name: fact for name, fact in asked.items() if name not in ("answers", "digest")}
+    question = asked_of(run, annotator) if annotator == LLM.name else {}
+    return {name: fact for name, fact in question.items() if name not in ("answers", "digest")}
 
 
 def labeler_instrument(run: Run, annotator: str) -> str:

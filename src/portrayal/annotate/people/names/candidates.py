@@ -14,12 +14,12 @@ from operator import ne
 
 from portrayal.annotate.people.shared import words as en
 from portrayal.annotate.people.shared.scan import QUOTES, Tokens
-from portrayal.annotate.people.shared.words import word_lists, word_set
+from portrayal.annotate.people.shared.words import WordLists, word_set
 from portrayal.reference.locales import load_locale
 
-LISTS = word_lists("names")
+LISTS = WordLists("names")
 LOCALE = load_locale("en-US")
-THINGS = word_lists("names", "things.toml")
+THINGS = WordLists("names", "things.toml")
 """Words of places, peoples, gods, rites and dishes."""
 
 _IN_TITLES = en.TITLES | en.BEFORE_TITLES

@@ -16,10 +16,10 @@ from portrayal.annotate.people.names import candidates
 from portrayal.annotate.people.names.candidates import LISTS, SINGLE, THINGS
 from portrayal.annotate.people.shared import words as en
 from portrayal.annotate.people.shared.scan import QUOTES, Tokens
-from portrayal.annotate.people.shared.words import word_lists, word_set
+from portrayal.annotate.people.shared.words import WordLists, word_set
 
 WORD_KINDS = ("idea", "matter", "countable", "verb", "modal", "quality", "time", "place", "plural")
-KINDS = word_lists("names", "kinds.toml")
+KINDS = WordLists("names", "kinds.toml")
 """What names are as ordinary words: a verb, a noun that needs an article, a town."""
 
 _BEHIND_VALUES: tuple[list[str], ...] = ([], ["\n"], ["."], [","], ["("], ["and"], [";"])

@@ -1,9 +1,7 @@
 """The network over stories whose names are hidden: an encoder in ONNX, and heads in numpy."""
 
 import hashlib
-import json
 import re
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,10 +16,11 @@ from scipy import special
 import portrayal.reference.groups as groups
 from portrayal.annotate.people.stories.scene import Scene
 from portrayal.errors import DataError
-from portrayal.models.loading import load_onnx, on_one_core, read_arrays
+from portrayal.models.loading import checked_card, load_onnx, on_one_core, read_arrays
+from portrayal.reference.shipped import toml_beside
 from portrayal.types import FloatArray, IntArray
 
-_WORD_DATA = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
+_WORD_DATA = toml_beside(__file__, "words.toml")
 
 PLACEHOLDERS, MORE_PLACEHOLDERS = _WORD_DATA["placeholders"], _WORD_DATA["more_placeholders"]
 """Words that stand for the people of a story, by order of naming, and those of longer texts."""
@@ -390,20 +389,8 @@ def load_network(folder: Path, *, threads: int = 0) -> Network:
     DataError
         When a file is missing, is not what was expected, or does not have the digest of the card.
     """
-    files = files_of(folder) | {CARD: folder / CARD}
-    missing = [name for name, path in files.items() if not path.is_file()]
-    if missing:
-        raise DataError(f"{folder}: no reader could be read: {', '.join(missing)} missing.")
-    try:
-        card = json.loads(files[CARD].read_text(encoding="utf-8"))
-        card_digest, digest = card["sha256"], digest_of(folder)
-    except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
-        raise DataError(f"{folder}: no reader could be read ({error}).") from error
-    if card_digest != digest:  # before any library reads what may be made to harm it
-        raise DataError(
-            f"{folder}: the files of the reader are not those that its card names (expected sha256 "
-            f"{card_digest}, got {digest}). Install or train it again."
-        )
+    files = files_of(folder)
+    card = checked_card(folder / CARD, lambda: digest_of(folder))
     session, tokenizer = load_onnx(files[ENCODER], files[TOKENIZER], threads=threads)
     try:
         weights = read_arrays(files[HEADS])

@@ -7,17 +7,17 @@ difference between feminine and masculine words, counts.
 """
 
 import json
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from portrayal.annotate.people.shared import words as en
 from portrayal.annotate.people.shared.scan import Tokens
 from portrayal.reference.groups import NON_BINARY
+from portrayal.reference.shipped import toml_beside
 
 WEIGHTS_FILE = Path(__file__).with_name("weights.json")
 """Integers by name, written by `scripts/train_people.py`."""
@@ -25,9 +25,7 @@ WEIGHTS_FILE = Path(__file__).with_name("weights.json")
 OTHER = -1
 """Index of anyone who is none of the people in question."""
 
-CODES: Mapping[str, Mapping[str, list[list[Any]]]] = tomllib.loads(
-    Path(__file__).with_name("codes.toml").read_text(encoding="utf-8")
-)
+CODES = toml_beside(__file__, "codes.toml")
 """Kind of code → the dimensions of its codes, and which of these make up each of its features."""
 
 CASES, _STRANGERS = CODES["link"]["dimensions"][0], CODES["nobody"]["dimensions"][0]

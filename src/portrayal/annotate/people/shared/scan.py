@@ -40,7 +40,7 @@ class LocalWords:
     nobody, places, gods
         Peoples and feasts, which end a name; places; gods. Words that are a first name are left to
         the text.
-    whole
+    no_people
         Names of several words, and words, that are no person's as a whole.
     """
 
@@ -55,7 +55,7 @@ class LocalWords:
     nobody: frozenset[str] = frozenset()
     places: frozenset[str] = frozenset()
     gods: frozenset[str] = frozenset()
-    whole: frozenset[str] = frozenset()
+    no_people: frozenset[str] = frozenset()
 
     def bare(self, word: str) -> str:
         """The word without an honorific that is written together with it: "priya-ji" → "priya"."""
@@ -70,7 +70,7 @@ class LocalWords:
         """Whether a name as a whole is no person's, and no first name either."""
         key = name_key(name)
         # A single word that is a first name too is left to what stands around it
-        return key in self.whole and (" " in key or not bearers(key))
+        return key in self.no_people and (" " in key or not bearers(key))
 
 
 ENGLISH = LocalWords(gods=load_locale(HOME).gods["every"])
@@ -102,7 +102,7 @@ def local_words(locale: Locale | None) -> LocalWords:
         nobody=_unborne(locale.every("peoples", "feasts")),
         places=_unborne(locale.every("places")),
         gods=ENGLISH.gods | locale.every("gods"),
-        whole=locale.every(*NO_PEOPLE),
+        no_people=locale.every(*NO_PEOPLE),
     )
 
 

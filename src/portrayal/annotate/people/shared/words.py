@@ -38,12 +38,6 @@ class WordLists:
         return irregular.union(*map(verb_forms, getattr(self, name)))
 
 
-@cache
-def word_lists(folder: str, file: str = "words.toml") -> WordLists:
-    """The lists of a file of a folder, read once."""
-    return WordLists(folder, file)
-
-
 def verb_forms(verb: str) -> frozenset[str]:
     """Present, past and -ing forms of a regular verb, with and without a doubled consonant."""
     if len(verb) > 1 and verb.endswith("y") and verb[-2] not in "aeiou":
@@ -55,7 +49,7 @@ def verb_forms(verb: str) -> frozenset[str]:
     return frozenset((*forms, double + "ing"))
 
 
-LISTS = word_lists("shared")
+LISTS = WordLists("shared")
 _LOCALE = load_locale("en-US")
 
 FUNCTION_WORDS = LISTS.function_words

@@ -63,7 +63,7 @@ class WeighedStory:
     ----------
     scene, cast
         The story, and its mentions seen from the people in the roles.
-    made, chances
+    options, chances
         Choices of genders, and the probability of each.
     names
         Probability that each slot's person, or that nobody who is named, is right.
@@ -71,14 +71,14 @@ class WeighedStory:
 
     scene: Scene
     cast: Cast
-    made: list[GenderChoice]
+    options: list[GenderChoice]
     chances: list[float]
     names: list[float]
 
     @property
     def choice(self) -> GenderChoice:
         """The likeliest choice of genders."""
-        return self.made[max(range(len(self.made)), key=self.chances.__getitem__)]
+        return self.options[max(range(len(self.options)), key=self.chances.__getitem__)]
 
     def characters(self) -> tuple[Character, Character | None]:
         """The characters, with the probabilities that name, gender, and both are right.
@@ -87,9 +87,10 @@ class WeighedStory:
         """
         choice, scene, tokens = self.choice, self.scene, self.scene.tokens
         words, low, starts = tokens.words, tokens.low, tokens.starts
-        pairs = list(zip(self.made, self.chances, strict=True))
+        pairs = list(zip(self.options, self.chances, strict=True))
         people = []
-        for slot, (sure, gender) in enumerate(zip(self.names, choice.genders, strict=True)):
+        slots = zip(self.names, choice.genders, self.cast.slots, self.cast.references, strict=True)
+        for slot, (sure, gender, index, word_genders) in enumerate(slots):
             # Sum over all choices: several of them give a character the same gender
             own_chance = sum(chance for one, chance in pairs if one.genders[slot] == gender)
             other = sum(chance for one, chance in pairs if one.genders[-1 - slot] == gender)
@@ -97,22 +98,21 @@ class WeighedStory:
             sure_gender = sure * own_chance + (1 - sure) * (other if len(self.names) == 2 else 0.5)
             # Token positions of the words that tell that gender
             of_slot = {i for i, entity in choice.found.items() if entity == slot}
-            of_slot |= {i for i, told in self.cast.references[slot].items() if told == gender}
+            of_slot |= {i for i, word_gender in word_genders.items() if word_gender == gender}
             places = sorted(of_slot)
             spans = [Span(starts[i], starts[i] + len(words[i]), "reference") for i in places]
-            index = self.cast.slots[slot]
             person = None if index is None else scene.people[index]
-            if person is not None and person.first is not None:
-                end, first = len(person.first), words[person.longest.parts[0]]
+            name = None if person is None else person.first
+            if person is not None and name is not None:
+                end, first = len(name), words[person.longest.parts[0]]
                 # Honorifics may be written together with it: "Priyaji"
                 cut = end if tokens.local.endings else None
                 same = [i for i in person.places if words[i][:cut] == first[:cut]]
                 spans += [Span(starts[i], starts[i] + end, "name") for i in same]
             references = tuple(dict.fromkeys(SINGULAR.get(low[i], low[i]) for i in places))
-            name = None if person is None else person.first
             rounded = [round(number, 4) for number in (sure * own_chance, sure, sure_gender)]
-            shown_gender = gender or UNSPECIFIED
-            people.append(Character(name, shown_gender, references, tuple(sorted(spans)), *rounded))
+            facts = gender or UNSPECIFIED, references, tuple(sorted(spans))
+            people.append(Character(name, *facts, *rounded))
         return people[0], people[1] if len(people) == 2 else None
 
 

@@ -82,11 +82,11 @@ def make_cast(scene: Scene, slots: Slots) -> Cast:
         else:
             slot = slot_of.get(noun.person, OTHER)
             if noun.gender:
-                tell(noun.person, noun.at, noun.gender)
+                tell(noun.person, noun.position, noun.gender)
         if noun.owner is not None:
             cast.barred[noun.owner] = slot
     mentions = [(i, slot_of.get(k, OTHER), strangers.get(k, "")) for i, k in scene.names.items()]
-    mentions += [(i, OTHER, OTHER_PEOPLE[low[i]]) for i in scene.others]
+    mentions += [(i, OTHER, OTHER_PEOPLE[low[i]]) for i in scene.outsiders]
     cast.events += [links.mention_at(tokens, *mention) for mention in mentions]
     cast.events.sort()
     # Words for both characters at once: "the girls"
@@ -103,7 +103,7 @@ def add_nominal(scene: Scene, cast: Cast, noun: Noun, has_nouns: tuple[bool, boo
 
     `has_nouns` says whether the subject and the object have a noun of their role beside no name.
     """
-    slots, tokens, i = cast.slots, scene.tokens, noun.at
+    slots, tokens, i = cast.slots, scene.tokens, noun.position
     low, generic = tokens.low, tokens.low[i] in LISTS.generic
     nameless = [slot for slot, index in enumerate(slots) if index is None]
     if not nameless and len(slots) == 2 and not noun.value:

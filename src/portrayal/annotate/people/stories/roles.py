@@ -37,7 +37,7 @@ def ways_of(
     people, roles, paired = scene.people, scene.roles, scene.roles.paired
     values = _nouns_beside(scene)
     scores = [person.score for person in people]
-    ranked = list(range(len(people) if first is None else min(first, len(people))))
+    ranked = list(range(len(people))[:first])
     if first is None and len(people) > MOST_PEOPLE:
         ranked = sorted(ranked, key=lambda i: (-scores[i], i))[:MOST_PEOPLE]
     n_roles = 2 if roles.has_object else 1
@@ -52,11 +52,8 @@ def ways_of(
         # Nobody has both roles; of two alike the first is the one named
         if len(set(persons)) < len(persons) or (paired and way[0] is None and persons):
             continue
-        noun = 0.0
-        if persons and not paired:
-            noun = values[way[0]] if way[0] is not None else 0.0
-            noun -= values[way[1]] if n_roles == 2 and way[1] is not None else 0.0
-            noun = max(-MOST_NOUNS, min(MOST_NOUNS, noun))
+        signed = [-values[i] if slot else values[i] for slot, i in enumerate(way) if i is not None]
+        noun = max(-MOST_NOUNS, min(MOST_NOUNS, sum(signed)))
         features = {
             "score": sum([scores[i] for i in persons]),
             "first": float(not people or 0 in persons),
@@ -71,8 +68,8 @@ def ways_of(
             features["noun"] = noun
         elif persons:
             features["one nameless"] = 1.0
-            alone = {"": 1.0, ", noun": -noun, ", narrated": scene.narrated, ", free noun": led}
-            for sign, value in alone.items() if way[0] is None else ():
+            of_object = {"": 1.0, ", noun": -noun, ", narrated": scene.narrated, ", free noun": led}
+            for sign, value in of_object.items() if way[0] is None else ():
                 features[f"object alone{sign}"] = float(value)
         ways.append(way)
         signs.append([features.get(sign, 0.0) for sign in SIGNS])

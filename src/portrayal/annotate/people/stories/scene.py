@@ -14,10 +14,10 @@ from portrayal.annotate.people.shared import words as en
 from portrayal.annotate.people.shared.links import PersonMention, pronoun_at
 from portrayal.annotate.people.shared.model import Roles
 from portrayal.annotate.people.shared.scan import Tokens, local_words
-from portrayal.annotate.people.shared.words import word_lists
+from portrayal.annotate.people.shared.words import WordLists
 from portrayal.reference.locales import Locale
 
-LISTS = word_lists("stories")
+LISTS = WordLists("stories")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 
 
@@ -193,8 +193,8 @@ class Noun:
 
     Attributes
     ----------
-    at
-        Token position.
+    position
+        That of its token.
     value
         Above 0 for the subject's noun, below 0 for the object's, 0 where it may be either's.
     gender
@@ -207,7 +207,7 @@ class Noun:
         Whether it is one of the roles' nouns.
     """
 
-    at: int
+    position: int
     value: float
     gender: str
     person: int | None
@@ -223,7 +223,7 @@ class Scene:
     ----------
     people, names
         Named people, and token position of a name → index of the person.
-    nouns, others
+    nouns, outsiders
         Role nouns and gendered nouns, and nouns for people outside the roles.
     pronouns, they
         Pronouns of a gender, and forms of "they".
@@ -242,7 +242,7 @@ class Scene:
     people: Sequence[NameCluster]
     names: dict[int, int]
     nouns: list[Noun] = field(default_factory=list)
-    others: list[int] = field(default_factory=list)
+    outsiders: list[int] = field(default_factory=list)
     pronouns: list[PersonMention] = field(default_factory=list)
     groups: list[int] = field(default_factory=list)
     they: list[int] = field(default_factory=list)
@@ -256,7 +256,7 @@ class Scene:
         word, before = low[i], low[i - 1] if i else "."
         role = word in self.words.subject_nouns or word in self.words.object_nouns
         if not role and word not in en.GENDERED:
-            self.others.append(i)
+            self.outsiders.append(i)
             return
         # "to coach" is a verb
         if word in LISTS.also_verbs and before == "to":
@@ -267,9 +267,8 @@ class Scene:
             return
         # Where both share a role, its noun is either's
         value = 0.0 if self.roles.paired else polarity(self.tokens, i, self.words)
-        person = attached(self.tokens, i, self.names)
-        owner = owner_of(self.tokens, i)
-        self.nouns.append(Noun(i, value, en.GENDERED.get(word, ""), person, owner, role))
+        near = attached(self.tokens, i, self.names), owner_of(self.tokens, i)
+        self.nouns.append(Noun(i, value, en.GENDERED.get(word, ""), *near, role))
 
     def tones(self, events: Sequence[PersonMention]) -> dict[int, int]:
         """Token position of a pronoun → 0 where a giver would be meant there, 1 for a receiver.
