@@ -17,7 +17,7 @@ from portrayal.annotate.people.shared.scan import ENGLISH, LocalWords, Tokens
 from portrayal.annotate.people.shared.words import word_set
 from portrayal.reference.groups import NON_BINARY
 
-_OPEN_TITLES = en.BEFORE_TITLES | en.LISTS.open_titles
+_OPEN_TITLES = en.LISTS.before_titles | en.LISTS.open_titles
 _IS = en.COPULAS | word_set("am 'm")
 _PREDICATE = _IS | word_set("as become becoming being been like than into remain remains of")
 

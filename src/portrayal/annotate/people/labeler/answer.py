@@ -24,10 +24,10 @@ from portrayal.annotate.people.shared.model import (
     normalise_gender,
     one_gender,
 )
+from portrayal.annotate.people.shared.scan import gender_of_words
 from portrayal.annotate.people.shared.words import GENDER_OF_WORD, WordLists, word_set
 from portrayal.collect.ask.replies import plain_key, prompt_of, read_fields
 from portrayal.records import Prompt
-from portrayal.reference.groups import GENDERS
 from portrayal.reference.locales import load_locale, locales
 
 _FIRST_WORDS = re.compile(r"^(?:an?|the)\s+", re.I)
@@ -198,14 +198,9 @@ def _words(text: str) -> list[str]:
 @cache
 def gender_words(language: str) -> Mapping[str, str]:
     """Pronouns and titles that tell a gender in a language, by its locales: word → gender."""
-    return {
-        word: gender
-        for locale in map(load_locale, locales())
-        if locale.language == language
-        for lists in (locale.pronouns, locale.titles)
-        for gender in GENDERS
-        for word in lists.get(gender, ())
-    }
+    spoken = [locale for locale in map(load_locale, locales()) if locale.language == language]
+    lists = [words for locale in spoken for words in (locale.pronouns, locale.titles)]
+    return gender_of_words(*lists)
 
 
 def locate(

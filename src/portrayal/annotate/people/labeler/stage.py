@@ -144,8 +144,7 @@ class Labelling(ModelReader):
                 labels.append((people[0], people[1] if len(people) > 1 else None))
             else:
                 reasons += Counter(incomplete=len(answers))
-                words = counted_words(reasons)
-                labels.append(f"unlabelled: of {samples} answers {words}")
+                labels.append(f"unlabelled: of {samples} answers {counted_words(reasons)}")
             unusable.update(reasons)
         return LabelResult(tuple(labels), dict(removed), dict(unusable))
 

@@ -22,7 +22,7 @@ LOCALE = load_locale("en-US")
 THINGS = WordLists("names", "things.toml")
 """Words of places, peoples, gods, rites and dishes."""
 
-_IN_TITLES = en.TITLES | en.BEFORE_TITLES
+_IN_TITLES = en.TITLES | en.LISTS.before_titles
 _JUNIOR = ("jr", "sr")
 _SAINT = ("st", "ste")
 _CASES_OF_J = ("JJ", "DJ", "AJ", "TJ", "CJ")
@@ -148,7 +148,7 @@ def take_titles(tokens: Tokens, i: int, run: Candidate) -> int:
     end = i
     while end < len(words) and words[end][0].isupper():
         local, behind = tokens.is_local_title(end), end + 1
-        before = low[end] in en.BEFORE_TITLES and behind < len(words)
+        before = low[end] in en.LISTS.before_titles and behind < len(words)
         before = before and words[behind][0].isupper()
         before = before and (low[behind] in _IN_TITLES or tokens.is_local_title(behind))
         if not (low[end] in en.TITLES or local or before):

@@ -273,8 +273,7 @@ class Network:
         """Return what the network says of a story."""
         needed = story.needed
         states = self.states(story.ids, story.second, needed)
-        width = states.shape[1]
-        first = states[0]
+        first, width = states[0], states.shape[1]
         candidate, pronoun = np.array(story.candidate)[needed], np.array(story.pronoun)[needed]
         of_candidate = [candidate == k for k in range(story.n_candidates)]
         # A person is the mean of the mentions; one cut off with the end has none

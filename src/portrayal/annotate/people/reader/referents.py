@@ -117,17 +117,12 @@ def refer(network: Network, story: MarkedText, n_people: int, n_pronouns: int) -
         window_pronouns, start = np.flatnonzero(windows == window), int(window) * STEP
         end = start + WINDOW - 3
         near = (story.mentions >= start) & (story.mentions < end)
-        # Nobody is mentioned in this window: the pronoun means nobody
-        if not near.any():
-            chances[story.numbers[window_pronouns]] = np.eye(n_people + 1)[-1]
-            continue
         ids = [network.vocabulary.opening, network.vocabulary.closing, *story.ids[start:end]]
-        states = network.states([*ids, network.vocabulary.closing], 2)
+        states = network.states([*ids, network.vocabulary.closing], 2)[2:]
         name_places, people = story.mentions[near], story.people[near]
         spoken = story.pronouns[window_pronouns]
-        of_tokens = states[2:]
         raw_scores = network.referents(
-            of_tokens[spoken - start], of_tokens[name_places - start], *places(spoken, name_places)
+            states[spoken - start], states[name_places - start], *places(spoken, name_places)
         )
         scores = np.full((len(spoken), n_people + 1), -np.inf)
         scores[:, -1] = raw_scores[:, -1]

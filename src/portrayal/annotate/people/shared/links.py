@@ -28,8 +28,8 @@ OTHER = -1
 CODES = toml_beside(__file__, "codes.toml")
 """Kind of code → the dimensions of its codes, and which of these make up each of its features."""
 
-CASES, _STRANGERS = CODES["link"]["dimensions"][0], CODES["nobody"]["dimensions"][0]
-HINTS = CODES["told"]["dimensions"][1]
+CASES: list[str] = CODES["link"]["dimensions"][0]
+HINTS: list[str] = CODES["told"]["dimensions"][1]
 
 SUBJECT, SUBJECT_PRONOUN, POSSESSOR, NO_SUBJECT = range(4)
 """How much of a subject a mention is; a possessor owns a clause's subject ("Ann's eyes lit up")."""
@@ -149,9 +149,8 @@ def object_reach(low: Sequence[str], i: int) -> int:
             if not (takes_object or verb.endswith(("ed", "ing"))):
                 return i - back
             continue
-        if word in _BOUNDS:
-            return i - back
-        if word.endswith("ing") and back < i - 1 and low[back - 1] not in en.LISTS.joins:
+        is_participle = word.endswith("ing") and low[back - 1] not in en.LISTS.joins
+        if word in _BOUNDS or (is_participle and back < i - 1):
             return i - back
     return FURTHEST
 
@@ -249,10 +248,7 @@ class GenderChoice:
 
 
 def walk(  # noqa: PLR0912, PLR0915 (run for every choice of every story: calls inside cost time)
-    mentions: Mentions,
-    genders: Genders,
-    weights: Sequence[int],
-    more: Sequence[int] | None = None,
+    mentions: Mentions, genders: Genders, weights: Sequence[int], more: Sequence[int] | None = None
 ) -> GenderChoice:
     """Give each pronoun to the person of its gender for whom most speaks.
 
@@ -282,14 +278,11 @@ def walk(  # noqa: PLR0912, PLR0915 (run for every choice of every story: calls 
         subject, clause = clause, OTHER if case == "p" and opens else clause
         never = mentions.barred.get(at, OTHER), person_at.get(mentions.owners.get(at, -1), OTHER)
         among = [index for index in bearers[gender] if index not in never]
-        kind, newest_unmet = "none", False
-        if last[OTHER] >= 0 and not quoted:
-            newest_unmet = newest == OTHER
-            if stranger in ("", gender):
-                kind = "alike" if stranger else "named"
-        best = OTHER
-        code = _NOBODY + _STRANGERS.index(kind) * 10 + number * 2 + newest_unmet
-        top = weights[code] if kind == "alike" else -99_999
+        # The first dimension of "nobody": whether a stranger was met, and one of that gender
+        met = last[OTHER] >= 0 and not quoted
+        kind = 1 + bool(stranger) if met and stranger in ("", gender) else 0
+        best, code = OTHER, _NOBODY + kind * 10 + number * 2 + (met and newest == OTHER)
+        top = weights[code] if kind == 2 else -99_999
         for index in among:
             if last[index] < 0:
                 if index in first:

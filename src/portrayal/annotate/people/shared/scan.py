@@ -4,7 +4,7 @@ What a locale adds to the words of English (titles, honorifics, pronouns) is rea
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import accumulate, compress
@@ -83,7 +83,6 @@ def local_words(locale: Locale | None) -> LocalWords:
     if locale is None or locale.spec == HOME:
         return ENGLISH
     titles, honorifics = locale.every("titles"), locale.every("honorifics")
-    lists = locale.titles, locale.honorifics, locale.pronouns
     english = {*en.PRONOUNS, *en.THEY}
     pronouns: dict[str, str] = {}
     for gender, forms in en.FORMS.items():
@@ -97,13 +96,18 @@ def local_words(locale: Locale | None) -> LocalWords:
         formal=frozenset(locale.titles.get("formal", ())),
         honorifics=frozenset(word for word in honorifics if word[0] != "-"),
         endings=tuple(sorted(word[1:] for word in honorifics if word[0] == "-")),
-        genders={w: gender for gender in GENDERS for kinds in lists for w in kinds.get(gender, ())},
+        genders=gender_of_words(locale.titles, locale.honorifics, locale.pronouns),
         pronouns=pronouns,
         nobody=_unborne(locale.every("peoples", "feasts")),
         places=_unborne(locale.every("places")),
         gods=ENGLISH.gods | locale.every("gods"),
         no_people=locale.every(*NO_PEOPLE),
     )
+
+
+def gender_of_words(*lists: Mapping[str, Iterable[str]]) -> dict[str, str]:
+    """The gender of each word that tells one, of lists of a locale."""
+    return {word: gender for gender in GENDERS for kind in lists for word in kind.get(gender, ())}
 
 
 def _unborne(words: frozenset[str]) -> frozenset[str]:

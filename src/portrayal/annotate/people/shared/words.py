@@ -128,11 +128,9 @@ TITLES = _LOCALE.titles["every"]
 SURNAME_TITLES = TITLES - _LOCALE.titles["of_first_names"]
 """Titles before a surname: "Senator Warren" has no first name."""
 
-BEFORE_TITLES = LISTS.before_titles
 CALENDAR = _LOCALE.feasts["calendar"]
 NATIONALITIES = _LOCALE.peoples["nationalities"]
 AMERICAN_PLACES = _LOCALE.places["home"]
-SENTENCE_STARTERS = LISTS.sentence_starters
 NEVER_NAMES = FUNCTION_WORDS | LISTS.called | CALENDAR | NATIONALITIES | AMERICAN_PLACES
 """Words that are not part of any name."""
 

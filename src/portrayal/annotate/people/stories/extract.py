@@ -124,8 +124,8 @@ def weigh(
     codes, signs = weights or (shipped_codes, [shipped_roles.get(sign, 0) for sign in SIGNS])
     ways, values = ways_of(scene, None if opinion is None else len(opinion.roles[0]) - 1)
     scores = [sum(map(mul, value_row, signs)) / SCALE for value_row in values]
+    rules, network = (1.0, 0.0) if opinion is None else opinion.of_roles
     if opinion is not None:
-        rules, network = opinion.of_roles
         for i, way in enumerate(ways):
             role_of_person = zip(opinion.roles, way, strict=True)
             spoken = sum(row[-1 if person is None else person] for row, person in role_of_person)
@@ -135,8 +135,7 @@ def weigh(
     if scene.cues and len(ways[best]) == 2 and None not in ways[best]:
         # What the two do takes time to read, and is read where it may decide
         # Only the two people swapped compete: acts tell who does what, not who is there
-        other, acts = ways.index(ways[best][::-1]), signs[-1] / SCALE
-        acts *= 1.0 if opinion is None else opinion.of_roles[0]
+        other, acts = ways.index(ways[best][::-1]), signs[-1] / SCALE * rules
         if scores[best] - scores[other] <= 2 * abs(acts) * MOST_ACTIONS:
             lead = acts * actions(scene, verdict.cast, verdict.choice.found)
             scores[best] += lead

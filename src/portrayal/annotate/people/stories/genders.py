@@ -112,17 +112,16 @@ def add_nominal(scene: Scene, cast: Cast, noun: Noun, has_nouns: tuple[bool, boo
         if kin or (generic and "the" in low[max(0, i - 2) : i]):
             if noun.owner is not None:
                 cast.owners[i] = noun.owner
-            place = i, tokens.sentence[i], OTHER, links.POSSESSOR
-            quoted = tokens.quoted[i] > 0
-            cast.events.append(links.PersonMention(*place, noun.gender, "noun", quoted))
+            mention = links.mention_at(tokens, i, OTHER, noun.gender)
+            cast.events.append(mention._replace(rank=links.POSSESSOR, case="noun", opens=False))
             return OTHER
     slot, equals = OTHER, scene.words.object_nouns <= LISTS.receivers
     if len(nameless) == 2 and noun.gender and noun.role and equals:
-        slot = _slot_by_gender(cast.hints, (False, False), noun.gender)
+        slot = _slot_by_gender(cast, (False, False), noun.gender)
     elif noun.value and (noun.role or len(nameless) == 2):
         slot = 0 if noun.value > 0 else 1
     elif len(nameless) == 2 and generic:
-        slot = _slot_by_gender(cast.hints, has_nouns, noun.gender)
+        slot = _slot_by_gender(cast, has_nouns, noun.gender)
     elif len(nameless) == 1 and (noun.role or generic):
         slot = nameless[0]
     if slot == 0 and len(nameless) == 2 and noun.gender:
@@ -137,12 +136,10 @@ def add_nominal(scene: Scene, cast: Cast, noun: Noun, has_nouns: tuple[bool, boo
     return slot
 
 
-def _slot_by_gender(
-    hints: Sequence[Counter[str]], has_nouns: tuple[bool, bool], gender: str
-) -> int:
+def _slot_by_gender(cast: Cast, has_nouns: tuple[bool, bool], gender: str) -> int:
     """Of two nameless characters the one that a "man" or "sister" stands for."""
-    of_gender = [slot for slot, hint in enumerate(hints) if gender in hint]
-    unhinted = [slot for slot, hint in enumerate(hints) if not hint]
+    of_gender = [slot for slot, hint in enumerate(cast.hints) if gender in hint]
+    unhinted = [slot for slot, hint in enumerate(cast.hints) if not hint]
     if any(has_nouns) and not of_gender:
         return int(has_nouns[0])
     return next(iter(of_gender or unhinted), OTHER)

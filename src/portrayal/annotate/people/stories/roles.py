@@ -134,16 +134,13 @@ def actions(scene: Scene, cast: Cast, person_of: Mapping[int, int]) -> float:
             continue
         weight = PLAIN if word in GIVES else -PLAIN if word in RECEIVES else WEAK
         doer = agent if agent_sentence == sentence[i] else -1
-        near = range(i + 1, min(i + 4, len(low)))
-        patients = [
-            k for k in near if k in person_at and not subjects[k] and sentence[k] == sentence[i]
-        ]
+        objects = [k for k in range(i + 1, i + 4) if not subjects.get(k, True)]
+        patients = [person_at[k] for k in objects if sentence[k] == sentence[i]]
         if low[i - 1] in QUOTES and i + 1 in person_at:
             doer, patients = person_at[i + 1], []
         if patients and word not in LISTS.decides:
-            patient = person_at[patients[0]]
-            value += weight if patient else -weight
-            if doer == patient:
+            value += weight if patients[0] else -weight
+            if doer == patients[0]:
                 continue
         if doer >= 0:
             value += -weight if doer else weight
