@@ -117,7 +117,7 @@ def fit_roles(stories: list[Story], weights: tuple | None) -> list[int]:
             way = ways[int(scores.argmax())]
             if len(way) == 2 and None not in way:
                 verdict = weigh(scene, weights=(weights[0], [*weights[1][:-1], 0]))
-                acted = actions(scene, verdict.cast, verdict.choice.found)
+                acted = actions(scene, verdict.cast, verdict.choice.entity_at)
                 table[ways.index(way), -1] = acted
                 table[ways.index(way[::-1]), -1] = -acted
         gold = [name for name, _ in story.gold]

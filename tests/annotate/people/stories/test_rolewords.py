@@ -15,8 +15,7 @@ def test_head_nouns_and_modifiers_of_roles_nobody_thought_of():
     words = role_words(Roles("a seasoned falconer", "clumsy squire of the castle"))
     assert "falconer" in words.subject_nouns
     assert "squire" in words.object_nouns
-    assert words.subject_modifiers == {"seasoned"}
-    assert words.object_modifiers == {"clumsy"}
+    assert (words.modifiers["seasoned"], words.modifiers["clumsy"]) == (1.0, -1.0)
 
 
 def test_synonyms_come_from_families():

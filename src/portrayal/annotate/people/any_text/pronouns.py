@@ -108,13 +108,15 @@ def resolve(
             if one.person in place
             and one.rival in place
             and one.at not in never
-            and choice.found.get(one.at) == place[one.rival]
+            and choice.entity_at.get(one.at) == place[one.rival]
         ]
         # Where further words tell the gender of the other, a sentence by itself says little.
         # Pronouns behind one in its sentence follow it
         opened = {e.sentence: e.at for e in reversed(part) if e.at in {one.at for one in against}}
         elsewhere = {
-            choice.found[e.at] for e in part if e.case and e.at < opened.get(e.sentence, e.at + 1)
+            choice.entity_at[e.at]
+            for e in part
+            if e.case and e.at < opened.get(e.sentence, e.at + 1)
         }
         against = [one for one in against if place[one.rival] not in elsewhere]
         # Once more, with what the preferences say barred: taken if not much worse elsewhere
@@ -126,7 +128,7 @@ def resolve(
         for person, gender in zip(persons, choice.genders, strict=True):
             # What this part told of a gender holds in the parts behind
             genders[person] = gender or ""
-        meant = [choice.found[event.at] for event in part if event.case]
+        meant = [choice.entity_at[event.at] for event in part if event.case]
         meant_persons += [links.OTHER if i == links.OTHER else persons[i] for i in meant]
     return meant_persons
 
@@ -145,7 +147,7 @@ def _likeliest(
             for i, gender in enumerate(genders)
         ]
         choice = links.walk(mentions, tuple(genders), weights, more)
-        counts = Counter(choice.found.values())
+        counts = Counter(choice.entity_at.values())
         codes, against = choice.codes.copy(), 0
         for i, (gender, (hint, is_named, they)) in enumerate(zip(genders, people, strict=True)):
             against += they * bool(gender)
@@ -160,7 +162,7 @@ def _likeliest(
     best, choice = follow(genders)
     for _ in range(WALKS):
         # Each pronoun is a vote for the gender of whom it means
-        votes = Counter((choice.found[e.at], e.gender) for e in events if e.case)
+        votes = Counter((choice.entity_at[e.at], e.gender) for e in events if e.case)
         decided = dict(sorted(votes, key=lambda vote: (votes[vote], vote)))
         voted = [hint or decided.get(i, "") for i, (hint, _, _) in enumerate(people)]
         if voted == genders:

@@ -63,11 +63,9 @@ def label_prompt(text: str, roles: Roles) -> Prompt:
 
 def characters_of(roles: Roles) -> tuple[str, ...]:
     """Return what the prompt calls the characters of `roles`: the roles without an article."""
-    wordings = [
-        " ".join(role.split()) for role in (roles.subject, roles.object) if role is not None
-    ]
+    phrases = [" ".join(role.split()) for role in (roles.subject, roles.object) if role is not None]
     braces = str.maketrans("{}", "()")
-    subject, *other = (_FIRST_WORDS.sub("", wording).translate(braces) for wording in wordings)
+    subject, *other = (_FIRST_WORDS.sub("", phrase).translate(braces) for phrase in phrases)
     if not roles.paired:
         return subject, *other
     role = _PLURAL.sub("", subject)
@@ -156,9 +154,8 @@ def read_answer(
             if gender == UNSPECIFIED and references:
                 gender = normalise_gender(fields.get(f"{key} gender"))
         responses.append(CharacterResponse(f"{key} name" in fields, name, references, gender))
-    return (
-        tuple(responses) if any(s.has_name or s.references is not None for s in responses) else None
-    )
+    is_usable = any(one.has_name or one.references is not None for one in responses)
+    return tuple(responses) if is_usable else None
 
 
 def _name(label: str, text: str, banned: frozenset[str], removed: Counter[str]) -> str | None:
@@ -203,9 +200,7 @@ def gender_words(language: str) -> Mapping[str, str]:
     return gender_of_words(*lists)
 
 
-def locate(
-    text: str, slots: Sequence[tuple[str | None, tuple[str, ...]]]
-) -> list[tuple[Span, ...]]:
+def locate(text: str, slots: Sequence[tuple[str | None, Sequence[str]]]) -> list[tuple[Span, ...]]:
     """Return the spans of each character's name and references, in order of place.
 
     A model says which words refer to a character and not where. So every place of a word counts,

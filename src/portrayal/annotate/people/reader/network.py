@@ -130,18 +130,15 @@ def pieces_of(scene: Scene, start: int) -> list[str | int]:
     """
     tokens, text = scene.tokens, scene.text
     words, starts = tokens.words, tokens.starts
-    spans = []
-    for place_at, index in scene.names.items():
+    pieces: list[str | int] = []
+    for place_at, index in sorted(scene.names.items()):
         surname = words[scene.people[index].longest.parts[-1]]
         # A surname may stand behind a second first name or an initial
         near = (place_at, place_at + 2, place_at + 1)
         last = next((i for i in near if words[i : i + 1] == [surname]), place_at)
-        spans.append((starts[place_at], starts[last] + len(words[last]), index))
-    pieces: list[str | int] = []
-    for begin, end, index in sorted(spans):
-        if begin >= start:
-            pieces += [text[start:begin], index]
-            start = end
+        if starts[place_at] >= start:
+            pieces += [text[start : starts[place_at]], index]
+            start = starts[last] + len(words[last])
     return [*pieces, text[start:]]
 
 

@@ -236,14 +236,14 @@ class GenderChoice:
     ----------
     genders
         Gender per character, None where it has none.
-    found
+    entity_at
         Position of a pronoun, definite noun or "they" → its character or `OTHER`.
     codes
         What speaks for and against it: places in `FEATURES_OF`.
     """
 
     genders: Genders
-    found: dict[int, int]
+    entity_at: dict[int, int]
     codes: list[int]
 
 
@@ -312,10 +312,8 @@ def walk(  # noqa: PLR0912, PLR0915 (run for every choice of every story: calls 
     return GenderChoice(genders, person_at, codes)
 
 
-def code_of_gender(
-    gender: str | None, count: int, state: int, *, is_named: bool, sole: bool
-) -> int:
-    """Code of a person with that gender, or none, `count` pronouns, and `HINTS[state]`."""
+def code_of_gender(gender: str | None, count: int, hint: int, *, is_named: bool, sole: bool) -> int:
+    """Code of a person with that gender, or none, `count` pronouns, and `HINTS[hint]`."""
     if gender is None:
-        return FIRST_CODE["untold"] + state * 4 + is_named * 2 + sole
-    return FIRST_CODE["told"] + min(count, 3) * 8 + state * 2 + is_named
+        return FIRST_CODE["untold"] + hint * 4 + is_named * 2 + sole
+    return FIRST_CODE["told"] + min(count, 3) * 8 + hint * 2 + is_named

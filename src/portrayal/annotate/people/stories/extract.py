@@ -18,7 +18,7 @@ from portrayal.annotate.people.stories.roles import MOST_ACTIONS, SIGNS, actions
 from portrayal.annotate.people.stories.scene import SINGULAR, Scene
 from portrayal.reference.groups import FEMININE, MASCULINE
 
-Weights = tuple[Sequence[int], Sequence[int]]
+Weights = tuple[list[int], list[int]]
 """Weights of codes and of `roles.SIGNS`, in units of 1 / `links.SCALE`."""
 
 TEMPER = 0.8
@@ -97,7 +97,7 @@ class WeighedStory:
             # With the wrong name the gender read is the other character's
             sure_gender = sure * own_chance + (1 - sure) * (other if len(self.names) == 2 else 0.5)
             # Token positions of the words that tell that gender
-            of_slot = {i for i, entity in choice.found.items() if entity == slot}
+            of_slot = {i for i, entity in choice.entity_at.items() if entity == slot}
             of_slot |= {i for i, word_gender in word_genders.items() if word_gender == gender}
             places = sorted(of_slot)
             spans = [Span(starts[i], starts[i] + len(words[i]), "reference") for i in places]
@@ -137,7 +137,7 @@ def weigh(
         # Only the two people swapped compete: acts tell who does what, not who is there
         other, acts = ways.index(ways[best][::-1]), signs[-1] / SCALE * rules
         if scores[best] - scores[other] <= 2 * abs(acts) * MOST_ACTIONS:
-            lead = acts * actions(scene, verdict.cast, verdict.choice.found)
+            lead = acts * actions(scene, verdict.cast, verdict.choice.entity_at)
             scores[best] += lead
             scores[other] -= lead
             if scores[other] > scores[best]:
@@ -150,9 +150,7 @@ def weigh(
     return verdict
 
 
-def _genders(
-    scene: Scene, slots: Slots, codes: Sequence[int], opinion: Opinion | None
-) -> WeighedStory:
+def _genders(scene: Scene, slots: Slots, codes: list[int], opinion: Opinion | None) -> WeighedStory:
     """All choices of genders of the people in `slots`, and their probabilities."""
     cast = make_cast(scene, slots)
     heard = []

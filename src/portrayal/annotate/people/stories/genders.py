@@ -176,7 +176,9 @@ def choices(
         if n > most and any(genders):
             continue
         choice = links.walk(cast, genders, weights)
-        against = [choice.found[i] != tone for i, tone in tones.items() if choice.found[i] >= 0]
+        against = [
+            choice.entity_at[i] != tone for i, tone in tones.items() if choice.entity_at[i] >= 0
+        ]
         choice.codes += [links.FIRST_CODE["role"] + is_against for is_against in against]
         # A gender without any word for it is none
         if all(_add_codes(scene, cast, choice, slot, they) for slot in range(len(slots))):
@@ -212,9 +214,9 @@ def _add_codes(
             *[links.FIRST_CODE["singly also"]] * bool(hint),
             *[links.FIRST_CODE["singly also"] + 1] * scene.roles.paired,
         ]
-        choice.found |= dict.fromkeys(uses, slot)
+        choice.entity_at |= dict.fromkeys(uses, slot)
         return bool(uses)
-    count = list(choice.found.values()).count(slot)
+    count = list(choice.entity_at.values()).count(slot)
     if gender is not None and gender not in hint:
         state = links.HINTS.index("against") if hint else state
         if not count:
@@ -255,9 +257,7 @@ def _uses_for(slot: int, choice: links.GenderChoice, they: Sequence[TheyUse]) ->
     """
     genders = choice.genders
     other_told = len(genders) == 2 and genders[1 - slot] in (FEMININE, MASCULINE)
-    in_sentence: set[int] = set()
-    before: set[int] = set()
-    mentioned: set[int] = set()
+    in_sentence, before, mentioned = set[int](), set[int](), set[int]()
     current, latest = -1, -9
     code_at: dict[int, int] = {}
     for i, sentence, code, entity in they:
@@ -265,7 +265,7 @@ def _uses_for(slot: int, choice: links.GenderChoice, they: Sequence[TheyUse]) ->
             before = in_sentence if sentence == current + 1 else set()
             in_sentence, current = set(), sentence
         if code < 0:
-            latest = choice.found.get(i, entity)
+            latest = choice.entity_at.get(i, entity)
             in_sentence.add(latest)
             mentioned.add(latest)
             continue

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from itertools import product
 
 from portrayal.annotate.people.shared.scan import QUOTES
-from portrayal.annotate.people.stories.genders import Cast
+from portrayal.annotate.people.stories.genders import Cast, Slots
 from portrayal.annotate.people.stories.scene import GIVES, LISTS, RECEIVES, Scene
 
 SIGNS = (
@@ -26,9 +26,7 @@ MOST_NOUNS, MOST_ACTIONS = 3.0, 4.0
 """Bounds on what role nouns and what actions together may say."""
 
 
-def ways_of(
-    scene: Scene, first: int | None = None
-) -> tuple[list[tuple[int | None, ...]], list[list[float]]]:
+def ways_of(scene: Scene, first: int | None = None) -> tuple[list[Slots], list[list[float]]]:
     """All ways to give the roles, and the values of `SIGNS` for each but for what the people do.
 
     A way holds for each role the index of a person, or None for nobody who is named. With `first`
@@ -45,7 +43,7 @@ def ways_of(
     # Only the subject's noun stands beside no name: "The manager promoted Jo"
     led = bool(free) and max(free) > 0 and min(free) >= 0
     alike = scene.words.subject_nouns <= LISTS.givers
-    ways: list[tuple[int | None, ...]] = []
+    ways: list[Slots] = []
     signs: list[list[float]] = []
     for way in product((*ranked, None), repeat=n_roles):
         persons = [i for i in way if i is not None]

@@ -23,12 +23,14 @@ _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 
 @dataclass(frozen=True, slots=True)
 class RoleWords:
-    """Nouns and modifiers of the two roles, casefolded; a noun may stand in both."""
+    """Nouns of the two roles, casefolded, of which one may stand in both; modifiers with weights.
+
+    A modifier of the subject weighs more than 0, one of the object less.
+    """
 
     subject_nouns: frozenset[str]
     object_nouns: frozenset[str]
-    subject_modifiers: frozenset[str]
-    object_modifiers: frozenset[str]
+    modifiers: Mapping[str, float]
 
 
 @lru_cache(maxsize=1024)
@@ -40,9 +42,10 @@ def role_words(roles: Roles) -> RoleWords:
         # A mentor is the giver unless the prompt calls its receiver one
         subject |= LISTS.givers - other
         other |= LISTS.receivers - subject
-    return RoleWords(
-        subject, other, subject_modifiers - other_modifiers, other_modifiers - subject_modifiers
-    )
+    modifiers = dict.fromkeys(LISTS.younger, -0.6) | dict.fromkeys(LISTS.elder, 1.2)
+    modifiers |= dict.fromkeys(other_modifiers - subject_modifiers, -1.0)
+    modifiers |= dict.fromkeys(subject_modifiers - other_modifiers | {"american"}, 1.0)
+    return RoleWords(subject, other, modifiers)
 
 
 def _expand(role: str) -> tuple[frozenset[str], frozenset[str]]:
@@ -106,21 +109,6 @@ def story_start(text: str) -> int:
 
 
 _REACH = 7
-
-
-def polarity(tokens: Tokens, i: int, words: RoleWords) -> float:
-    """Whether the noun at `i` stands for the subject (> 0), the object (< 0) or either (0)."""
-    noun, value = tokens.low[i], 0.0
-    for modifier in tokens.low[max(0, i - 3) : i]:
-        if modifier in words.subject_modifiers or modifier == "american":
-            value += 1.0
-        elif modifier in words.object_modifiers:
-            value -= 1.0
-        elif modifier in LISTS.elder:
-            value += 1.2
-        elif modifier in LISTS.younger:
-            value -= 0.6
-    return value + (noun in words.subject_nouns) - (noun in words.object_nouns)
 
 
 def attached(tokens: Tokens, i: int, names: Mapping[int, int]) -> int | None:
@@ -254,7 +242,8 @@ class Scene:
         """Add the noun at `i`, or the stranger whom it stands for."""
         low = self.tokens.low
         word, before = low[i], low[i - 1] if i else "."
-        role = word in self.words.subject_nouns or word in self.words.object_nouns
+        is_subject, is_object = word in self.words.subject_nouns, word in self.words.object_nouns
+        role = is_subject or is_object
         if not role and word not in en.GENDERED:
             self.outsiders.append(i)
             return
@@ -265,8 +254,11 @@ class Scene:
         behind = i + 1 + (low[i + 1 : i + 2] == [","])
         if word == "love" and (before not in LISTS.owners or behind not in self.names):
             return
+        value = 0.0
         # Where both share a role, its noun is either's
-        value = 0.0 if self.roles.paired else polarity(self.tokens, i, self.words)
+        if not self.roles.paired:
+            modifiers = [self.words.modifiers.get(word, 0.0) for word in low[max(0, i - 3) : i]]
+            value = sum(modifiers) + is_subject - is_object
         near = attached(self.tokens, i, self.names), owner_of(self.tokens, i)
         self.nouns.append(Noun(i, value, en.GENDERED.get(word, ""), *near, role))
 
