@@ -34,7 +34,6 @@ from portrayal.annotate.people.names.candidates import (
 from portrayal.annotate.people.names.clusters import name_clusters
 from portrayal.annotate.people.names.evidence import (
     KINDS,
-    WORD_KINDS,
     kinds_of_word,
     mention_features,
     name_features,
@@ -76,7 +75,7 @@ def stand_ins(kind: str, draw: random.Random) -> list[str]:
         return sorted(
             {*draw.sample(names, min(half, len(names))), *draw.sample(words, min(half, len(words)))}
         )
-    kinds = draw.sample(WORD_KINDS * 2, STAND_INS)
+    kinds = draw.sample([*KINDS.sets] * 2, STAND_INS)
     return [*(draw.choice(words_of(kind)[0]) for kind in kinds), *draw.sample(RARE_NAMES, 2)]
 
 
@@ -152,7 +151,7 @@ def stands_in(data: Path) -> Iterator[Row]:
         for word in en.given_names()
         if kinds_of_word(word) and word not in NOT_PARTS | PLACES_AND_BODIES
     )
-    of_kind = {kind: [w for w in words if kind in kinds_of_word(w)] for kind in WORD_KINDS}
+    of_kind = {kind: [w for w in words if kind in kinds_of_word(w)] for kind in KINDS.sets}
     of_kind = {kind: names for kind, names in of_kind.items() if names}
     alike: dict[tuple[str, ...], list[str]] = {}
     rare = [*RARE_NAMES, *sorted(w for w, n in en.given_names().items() if 100 < n < 900)[::400]]

@@ -21,6 +21,8 @@ LISTS = WordLists("names")
 LOCALE = load_locale("en-US")
 THINGS = WordLists("names", "things.toml")
 """Words of places, peoples, gods, rites and dishes."""
+CLASSES = WordLists("names", "classes.toml")
+"""Words near a name that speak for or against a person, by class."""
 
 _IN_TITLES = en.TITLES | en.LISTS.before_titles
 _JUNIOR = ("jr", "sr")
@@ -55,8 +57,8 @@ class Candidate:
         Positions of its words without titles, initials, nickname and suffixes.
     titles
         Positions of the titles before it.
-    score
-        What this mention says for a person (above 0) or against it.
+    described
+        Whether nouns for a person stood before its words: "Singer Ann Lee".
     opening
         Whether it opens a sentence, where any word is capitalised.
     words
@@ -75,7 +77,7 @@ class Candidate:
     end: int
     parts: list[int]
     titles: list[int]
-    score: float = 0.0
+    described: bool = False
     opening: bool = False
     words: list[str] = field(default_factory=list)
     initials: str = ""
@@ -360,7 +362,7 @@ def trim(tokens: Tokens, run: Candidate, forms: set[str]) -> bool:
         asks = asks and opens and en.is_given(second)
         opens = opens and (small or gerund)
         if describes and len(parts) > 1:
-            run.score = max(run.score, 0.8)
+            run.described = True
         elif not adjective and not (
             describes or asks or (opens and not (len(parts) > 1 and en.is_given(word)))
         ):
@@ -416,7 +418,7 @@ def is_ruled_out(  # noqa: PLR0911 (one return for each reason)
         or (last in _TAILS and not en.is_given(last))
     )
     hall = last in LISTS.halls and (
-        before in THINGS.determiners or (run.titles and before in LISTS.place_prepositions)
+        before in CLASSES.determiners or (run.titles and before in LISTS.place_prepositions)
     )
     addressed = before in LISTS.greetings and not en.is_given(first) and not en.is_given(last)
     nobody = not (en.is_given(first) or en.is_given(last))

@@ -13,43 +13,44 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from portrayal.annotate.people.names import candidates
-from portrayal.annotate.people.names.candidates import LISTS, SINGLE, THINGS
+from portrayal.annotate.people.names.candidates import CLASSES, LISTS, SINGLE, THINGS
 from portrayal.annotate.people.shared import words as en
 from portrayal.annotate.people.shared.scan import QUOTES, Tokens
 from portrayal.annotate.people.shared.words import WordLists, word_set
 
-WORD_KINDS = ("idea", "matter", "countable", "verb", "modal", "quality", "time", "place", "plural")
 KINDS = WordLists("names", "kinds.toml")
 """What names are as ordinary words: a verb, a noun that needs an article, a town."""
+
+PREDICATES = {"acting": LISTS.acting} | WordLists("names", "predicates.toml").sets
 
 _BEHIND_VALUES: tuple[list[str], ...] = ([], ["\n"], ["."], [","], ["("], ["and"], [";"])
 _MARKS = QUOTES | word_set(", – — : ;")
 _ENDINGS = ("ed", "ing", "ly", "s")
-_NO_NAMES = ("ed", "ing", "ly")
 _BEFORE_GLOSS = _MARKS | en.COPULAS - {"'s"} | {"("}
 _BETWEEN_ITEMS = _MARKS | word_set("and or the")
 _BEARERS = word_set("person kin pronoun")
-_COUNTED_NEAR = word_set("worship names chants people")
+_COUNTED_NEAR = word_set("names chants people")
+_BARE = word_set("idea matter time place plural word")
+_FINITE = word_set("acts verb say live human posture ~ed")
+_OBJECTS = word_set("kin person people thing")
+_FOLLOWING = frozenset(en.PRONOUNS) | CLASSES.it
+_NEW_SENTENCE = THINGS.ends | QUOTES
 
-_NEAR, _BESIDE, _LIST, _GLOSS, _FURTHEST, _NAMING = 6, 4, 24, 9, 40, 4
+_NEAR, _BESIDE, _LIST, _GLOSS, _FURTHEST, _NAMING, _OBJECT = 6, 4, 24, 9, 40, 4, 4
 """Tokens before a name in which words of worship count, and before and behind it other gods and
-plants; of an enumeration before it; behind it up to a noun that explains it, and to a pronoun."""
+plants; of an enumeration before it; behind it up to a noun that explains it, and to a pronoun;
+before it up to a named thing; and behind its verb up to whom or what that is done to."""
 
 _BEARERS_OF_BANDS = (1, 500, en.FREQUENT, 20_000)
 """Bearers from which a first name is of the next band."""
 
 _HYPHEN = re.compile(r"-[^\W\d_A-Z]")
 
-
 _FORMS = LISTS.verbs("acting") - LISTS.acting
 ACTS = (
     LISTS.acted | frozenset(form for form in _FORMS if not form.endswith("ing"))
-) - THINGS.handled
+) - CLASSES.handled
 """Present and past forms for one person of what people do: "paints", "painted", "sang"."""
-
-
-def _things(names: str) -> dict[str, frozenset[str]]:
-    return {name: getattr(THINGS, name) for name in names.split()}
 
 
 @cache
@@ -62,36 +63,30 @@ def _classes() -> dict[str, tuple[str, ...]]:
         "verb": en.VERBS_AFTER_NAME - en.COPULAS,
         "is": en.COPULAS - {"'s"},
         "kin": en.KIN,
-        "person": (en.PERSON_NOUNS | THINGS.callings) - THINGS.deities - THINGS.also_no_person,
+        "person": (en.PERSON_NOUNS | THINGS.callings) - CLASSES.deities - THINGS.also_no_person,
         "people": en.PLURAL_PEOPLE | THINGS.several,
         "naming": en.NAMING,
         "pronoun": frozenset(en.PRONOUNS),
-        "human": LISTS.human,
-        "posture": LISTS.posture,
-        "in": LISTS.at | THINGS.where,
-        "with": LISTS.beside - {"of", "from", "and"},
-        "it": LISTS.things,
-        "done": LISTS.done,
-        "thing": THINGS.nouns | THINGS.nouns_behind,
-        **_things("particles chants deities worship nouns_of_places nouns_of_things qualities"),
-        **_things("handled happening owned arrival clad determiners"),
-        "who": LISTS.who,
-        **_things("calls objects extremes meaning self"),
-        "named": LISTS.named_things,
-        **_things("names like plants"),
     }
-    themselves = ("the", "of", "and", "from", "river", "'s", "not")
     # Words so frequent that they are classes of their own
-    classes_of: dict[str, list[str]] = {word: [word] for word in themselves}
-    for name, words in lists.items():
-        for word in words:
-            classes_of.setdefault(word, []).append(name)
-    return {word: tuple(names) for word, names in classes_of.items()}
+    classes: dict[str, tuple[str, ...]] = {
+        word: (word,) for word in ("the", "of", "and", "from", "river", "'s", "not")
+    }
+    for name, words in (lists | CLASSES.sets).items():
+        classes |= {word: (*classes.get(word, ()), name) for word in words}
+    return classes
 
 
-@lru_cache(maxsize=65_536)
-def _kinds_of(word: str, low: str) -> tuple[str, ...]:
-    """Classes of a token as written and in lower case; its form where it has none."""
+def _classes_in(words: Sequence[str]) -> set[str]:
+    """The classes of casefolded words."""
+    return {name for word in words for name in _classes().get(word, ())}
+
+
+def _kinds(tokens: Tokens, i: int) -> tuple[str, ...]:
+    """Classes of a token; its form where it has none; "start" and "." outside the text."""
+    if not 0 <= i < len(tokens.low):
+        return ("start",) if i < 0 else (".",)
+    word, low = tokens.words[i], tokens.low[i]
     classes = _classes().get(low, ())
     # A capital is noted beside the classes, as the word may be part of another name
     if word != low and low not in en.FUNCTION_WORDS:
@@ -107,52 +102,10 @@ def _kinds_of(word: str, low: str) -> tuple[str, ...]:
     return (next(endings, "other"),)
 
 
-def _kinds(tokens: Tokens, i: int) -> tuple[str, ...]:
-    """Classes of the token at a position; "start" and "." outside the text."""
-    if not 0 <= i < len(tokens.low):
-        return ("start",) if i < 0 else (".",)
-    return _kinds_of(tokens.words[i], tokens.low[i])
-
-
-@lru_cache(maxsize=65_536)
-def _features_of_words(words: tuple[str, ...], gods: frozenset[str]) -> tuple[str, ...]:
-    """What the words of the longest form of a name say, whatever the text."""
-    first, last, several = words[0], words[-1], len(words) > 1
-    count, place = en.bearers(first), "first" if several else "alone"
-    divine = {*first.split("-")} if not several else set(words)
-    things = THINGS.things_alone | THINGS.plants
-    tests = {
-        f"{place} god": gods.issuperset(divine),
-        f"{place} thing": first in things,
-        f"{place} place": first in LISTS.places_and_months,
-        "plural": last.endswith("s") and last[-2:] != "ss" and not en.bearers(last),
-    }
-    if several:
-        tests |= {
-            f"last {'known' if en.bearers(last) else 'unknown'}": True,
-            "last thing": last in things,
-            "long": len(words) > 2,
-            "firm": "+".join(words) in LISTS.firms,
-            "deity": first in THINGS.deities,
-            "doubtful": last in THINGS.doubtful_parts or first in THINGS.doubtful_openers,
-        }
-    elif not count:
-        tests |= {f"alone ~{end}": first.endswith(end) and len(first) > 4 for end in _NO_NAMES}
-    kinds = {
-        " place": candidates.PLACES_AND_BODIES,
-        " word": en.LISTS.names_and_words,
-        " rare word": en.NAMES_OR_WORDS,
-        " also": en.NAMES_ALSO_WORDS,
-    }
-    kind = next((kind for kind, words_of_kind in kinds.items() if first in words_of_kind), "")
-    band = sum(count >= least for least in _BEARERS_OF_BANDS)
-    return (f"{place}{kind} {band}", *(name for name, holds in tests.items() if holds))
-
-
 @lru_cache(maxsize=65_536)
 def kinds_of_word(name: str) -> tuple[str, ...]:
     """What a casefolded name is as an ordinary word: "mark", "amber"; () for "ann"."""
-    kinds = tuple(kind for kind in WORD_KINDS if name in getattr(KINDS, kind))
+    kinds = tuple(kind for kind, words in KINDS.sets.items() if name in words)
     is_word = name in en.NAMES_OR_WORDS or name in en.NAMES_ALSO_WORDS
     return kinds or ("word",) * is_word
 
@@ -161,23 +114,41 @@ def name_features(
     tokens: Tokens, words: Sequence[str], mentions: Sequence[candidates.Candidate]
 ) -> Iterator[str]:
     """What the words of the longest form of a name say, and how it recurs."""
-    yield from _features_of_words(tuple(words), tokens.local.gods)
-    several = len(words) > 1
-    place = "first" if several else "alone"
-    # A word that stands in the text in lower case, too, is mostly that word
-    if words[0] in tokens.words:
-        yield f"{place} small"
-    if len(mentions) > 1:
-        yield f"often {min(len(words), 2)} {min(len(mentions), 4)}"
+    first, last, several = words[0], words[-1], len(words) > 1
+    count, place = en.bearers(first), "first" if several else "alone"
+    kinds = {
+        " place": candidates.PLACES_AND_BODIES,
+        " word": en.LISTS.names_and_words,
+        " rare word": en.NAMES_OR_WORDS,
+        " also": en.NAMES_ALSO_WORDS,
+    }
+    kind = next((kind for kind, words_of_kind in kinds.items() if first in words_of_kind), "")
+    yield f"{place}{kind} {sum(count >= least for least in _BEARERS_OF_BANDS)}"
     longest = max(mentions, key=lambda run: len(run.parts))
-    if any(_HYPHEN.search(tokens.words[part]) for part in longest.parts):
-        yield "hyphen"
+    tests = {
+        f"{place} god": tokens.local.gods.issuperset(words if several else first.split("-")),
+        f"{place} place": first in LISTS.places_and_months,
+        "plural": last.endswith("s") and last[-2:] != "ss" and not en.bearers(last),
+        # A word that stands in the text in lower case, too, is mostly that word
+        f"{place} small": first in tokens.words,
+        f"often {min(len(words), 2)} {min(len(mentions), 4)}": len(mentions) > 1,
+        "hyphen": any(_HYPHEN.search(tokens.words[part]) for part in longest.parts),
+    }
     if several:
         later = {run.words[0] for run in mentions if len(run.words) == 1}
-        if words[-1] in tokens.words:
-            yield "last small"
-        if later:
-            yield f"later {'last' if words[-1] in later else 'first'}"
+        tests |= {
+            f"last {'known' if en.bearers(last) else 'unknown'}": True,
+            "long": len(words) > 2,
+            "firm": "+".join(words) in LISTS.firms,
+            "doubtful": last in THINGS.doubtful_parts or first in THINGS.doubtful_openers,
+            "last small": last in tokens.words,
+            f"later {'last' if last in later else 'first'}": bool(later),
+        }
+    else:
+        tests["alone thing"] = first in THINGS.things_alone | CLASSES.plants
+        if not count and len(first) > 4:
+            tests |= {f"alone ~{end}": first.endswith(end) for end in ("ed", "ing", "ly")}
+    yield from (name for name, holds in tests.items() if holds)
 
 
 def introduces(low: Sequence[str], start: int) -> bool:
@@ -222,78 +193,57 @@ def _run_features(tokens: Tokens, run: candidates.Candidate) -> Iterator[str]:
     opens = before or (first > 0 and low[first - 1] in QUOTES)
     closes = end < len(low) and (low[end] in QUOTES or tokens.gaps[end][:1] in SINGLE)
     ahead = low[max(0, first - _NEAR) : first]
-    near = low[max(0, first - _NEAR) : max(0, first - 1)]
+    near = _classes_in(low[max(0, first - _NEAR) : max(0, first - 1)])
     around = (*low[max(0, first - _BESIDE) : first], *low[end : end + _BESIDE])
     god = local.gods.issuperset(run.words)
-    sacred = run.titles and (low[first] in THINGS.deities or low[first] in local.sacred)
+    sacred = low[first] in CLASSES.deities or low[first] in local.sacred
     written = "".join(tokens.words[i] for i in run.parts)
     joined = len(written) > sum(len(low[i]) for i in run.parts)
-    honoured = local.honorifics and (candidates.honorifics(tokens, run) or joined)
     place = place_in_text(tokens, first, end)
-    opening = "opening" if run.opening else "inside"
-    word_kinds = () if several else kinds_of_word(run.words[0])
-    term = f"term {2 if several else 1}{' named' * (not THINGS.names.isdisjoint(ahead))}"
-    named_thing = not LISTS.named_things.isdisjoint(ahead[-_NAMING:])
+    named_thing = not CLASSES.named.isdisjoint(ahead[-_NAMING:])
     tests = {
-        # Sacred titles stand before gods and gurus alike, so each has a weight of its own
+        # Sacred titles stand before gods and gurus alike
         "title": run.titles and not sacred,
-        "god's title": sacred and god,
-        f"title {low[first]}": sacred and not god,
         # Behind the name, or written together with it ("Ramji")
-        "honorific": honoured,
-        "letters": run.score > 0,
+        "honorific": local.honorifics and (candidates.honorifics(tokens, run) or joined),
+        "letters": run.described,
         place: place,
-        f"initials {min(len(run.initials), 2)}": run.initials,
+        "initials 2": len(run.initials) > 1,
         "opening": run.opening,
-        **{f"{kind} {opening}": True for kind in word_kinds},
         "quoted": tokens.quoted[run.start],
         "'": before,
-        term: opens and closes,
-        "plants": THINGS.plants.issuperset(run.words) and not THINGS.plants.isdisjoint(around),
+        f"term {2 if several else 1}{' named' * ('names' in _classes_in(ahead))}": opens and closes,
+        "plants": CLASSES.plants.issuperset(run.words) and not CLASSES.plants.isdisjoint(around),
         "thing named": named_thing and not en.NAMING.isdisjoint(ahead[-2:]),
         "person named": "named" in ahead[-3:] and not _BEARERS.isdisjoint(_classes_in(ahead)),
-        "god prayed to": god and not THINGS.worship.isdisjoint(near),
+        "god prayed to": god and "worship" in near,
         "gods": god and not local.gods.isdisjoint(around),
     }
     yield from (name for name, holds in tests.items() if holds)
-    yield from (f"near {name}" for name in sorted(_classes_in(near) & _COUNTED_NEAR))
-
-
-def _classes_in(words: Sequence[str]) -> set[str]:
-    """The classes of casefolded words."""
-    return {name for word in words for name in _classes().get(word, ())}
-
-
-@lru_cache(maxsize=65_536)
-def _features_before(
-    second: tuple[str, ...], first: tuple[str, ...], word_kinds: tuple[str, ...]
-) -> tuple[str, ...]:
-    """What the two words before a name say, by their classes; of one that is a word, too."""
-    features = (*(f"-1 {kind}" for kind in first), *(f"-2 {kind} {first[0]}" for kind in second))
-    return (*features, *(f"{word} -1 {kind}" for word in word_kinds for kind in first))
-
-
-@lru_cache(maxsize=65_536)
-def _features_behind(
-    first: tuple[str, ...], second: tuple[str, ...], word_kinds: tuple[str, ...]
-) -> tuple[str, ...]:
-    """What the two words behind a name say; of one that is a word, too, for each of its kinds."""
-    features = (*(f"+1 {kind}" for kind in first), *(f"+2 {first[0]} {kind}" for kind in second))
-    return (*features, *(f"{word} {feature}" for word in word_kinds for feature in features))
+    yield from (f"near {name}" for name in sorted(near & _COUNTED_NEAR))
+    opening = "opening" if run.opening else "inside"
+    yield from (f"{kind} {opening}" for kind in (() if several else kinds_of_word(run.words[0])))
 
 
 def mention_features(tokens: Tokens, run: candidates.Candidate) -> Iterator[tuple[str, ...]]:
-    """What stands in and around a mention: groups of features, of which few are new."""
-    low, words, end = tokens.low, tokens.words, run.end
+    """What stands in and around a mention: groups of features."""
+    low, words = tokens.low, tokens.words
     yield tuple(_run_features(tokens, run))
     i = (run.titles or [run.start])[0] - 1
-    kinds = kinds_of_word(run.words[0]) if len(run.words) == 1 and not run.titles else ()
+    word_kinds = kinds_of_word(run.words[0]) if len(run.words) == 1 and not run.titles else ()
     # What the sentence before ends with says nothing, but quotation marks and line breaks do
-    if run.opening and i >= 0 and words[i] not in QUOTES and words[i] != "\n":
+    if run.opening and words[i] not in QUOTES and words[i] != "\n":
         i = -1
     if not run.opening:
-        kinds = tuple(f"inner {kind}" for kind in kinds)
-    yield _features_before(_kinds(tokens, i - 1), _kinds(tokens, i), kinds)
+        word_kinds = tuple(f"inner {kind}" for kind in word_kinds)
+
+    def of_kinds(*features: str) -> tuple[str, ...]:
+        """Features that count once more for each kind of word that the name is."""
+        return (*features, *(f"{kind} {feature}" for kind in word_kinds for feature in features))
+
+    kinds = _kinds(tokens, i)
+    yield of_kinds(*(f"-1 {kind}" for kind in kinds))
+    yield tuple(f"-2 {kind} {kinds[0]}" for kind in _kinds(tokens, i - 1))
     if i >= 0:
         yield (f"-1={low[i]}", f"-2={low[i - 1] if i else '.'} {low[i]}")
     # What the names of an enumeration are: "dishes such as Rasam and Vada"
@@ -302,25 +252,25 @@ def mention_features(tokens: Tokens, run: candidates.Candidate) -> Iterator[tupl
         head -= 1
     if head != i and low[i] not in QUOTES:
         yield tuple(f"list {kind}" for kind in _kinds(tokens, head))
-    behind = end + (end < len(low) and low[end] in QUOTES)
-    yield _features_behind(_kinds(tokens, behind), _kinds(tokens, behind + 1), kinds)
-    if behind < len(low):
-        feature = f"+1={low[behind]}"
-        yield (feature, *(f"{kind} {feature}" for kind in kinds))
+    behind = run.end + (run.end < len(low) and low[run.end] in QUOTES)
+    kinds = _kinds(tokens, behind)
+    two_behind = [f"+2 {kinds[0]} {kind}" for kind in _kinds(tokens, behind + 1)]
+    yield of_kinds(*(f"+1 {kind}" for kind in kinds), *two_behind)
+    yield of_kinds(*(f"+1={word}" for word in low[behind : behind + 1]))
     if behind < len(low) and low[behind][0].isalpha():
-        yield from _predicate_features(tokens, behind, kinds)
+        # Nouns that need an article, verbs and adjectives are no subjects, so a name is
+        is_subject = bool(word_kinds) and not _FINITE.isdisjoint(kinds)
+        if is_subject and _BARE.isdisjoint(word.removeprefix("inner ") for word in word_kinds):
+            yield ("bare subject",)
+        yield of_kinds(*_predicate_features(tokens, behind, is_subject))
     # The noun that explains a name: "Salem, a busy city"
-    if gloss := _gloss(low[behind : behind + 1 + _GLOSS]):
-        yield (f"gloss {gloss}",)
+    yield (f"gloss {_gloss(low[behind : behind + 1 + _GLOSS])}",)
     # The pronoun that follows before anybody else is named
-    for i in range(end, min(len(low), end + _FURTHEST)):
-        if low[i] in _FOLLOWING:
-            distance = tokens.sentence[i] - tokens.sentence[run.start]
-            if distance <= 1:
-                feature = f"then {'she' if low[i] in en.PRONOUNS else 'it'} {distance}"
-                yield (feature, *(f"{kind} {feature}" for kind in kinds))
-            break
-        if low[i] != words[i] and low[i - 1] not in _NEW_SENTENCE:
+    for k in range(run.end, min(len(low), run.end + _FURTHEST)):
+        distance = tokens.sentence[k] - tokens.sentence[run.start]
+        if low[k] in _FOLLOWING and distance <= 1:
+            yield of_kinds(f"then {'she' if low[k] in en.PRONOUNS else 'it'} {distance}")
+        if low[k] in _FOLLOWING or (low[k] != words[k] and low[k - 1] not in _NEW_SENTENCE):
             break
 
 
@@ -338,41 +288,24 @@ def _gloss(near: Sequence[str]) -> str:
     return gloss
 
 
-_PREDICATES = {"acting": LISTS.acting} | {
-    name: getattr(KINDS, name) for name in ("states", "happens", "household", "civic")
-}
-_BARE = word_set("idea matter time place plural word")
-_FINITE = word_set("acts verb say live human posture ~ed")
-_OBJECTS, _OBJECT = word_set("kin person people thing"), 4
+def _predicate_features(tokens: Tokens, behind: int, is_subject: bool) -> Iterator[str]:
+    """What the verb behind auxiliaries and adverbs says, and whom or what it is done to."""
+    low, verb = tokens.low, behind
+    while verb < len(low) and (low[verb] in LISTS.before_verbs or low[verb].endswith("ly")):
+        verb += 1
+    if verb > behind:
+        yield from (f"verb {kind}" for kind in _kinds(tokens, verb))
+    yield from (f"verb {name}" for name in _predicates(low[verb : verb + 1]))
+    if is_subject:
+        yield "subject"
+    ahead = low[verb + 1 : verb + 1 + _OBJECT]
+    objects = sorted(_classes_in(ahead) & _OBJECTS)
+    yield from (f"object {name}" for name in (*objects, *_predicates(ahead)))
 
 
 def _predicates(words: Sequence[str]) -> list[str]:
     """Which of the lists of predicates hold one of the words."""
-    return [name for name, verbs in _PREDICATES.items() if not verbs.isdisjoint(words)]
-
-
-def _predicate_features(
-    tokens: Tokens, behind: int, word_kinds: tuple[str, ...]
-) -> Iterator[tuple[str, ...]]:
-    """What the verb behind auxiliaries and adverbs says, and whom or what it is done to."""
-    low, verb = tokens.low, behind
-    while verb < len(low) and (low[verb] in KINDS.before_verbs or low[verb].endswith("ly")):
-        verb += 1
-    features = [f"verb {kind}" for kind in _kinds(tokens, verb)] if verb > behind else []
-    features += [f"verb {name}" for name in _predicates(low[verb : verb + 1])]
-    # Nouns that need an article, verbs and adjectives are no subjects, so a name is
-    if word_kinds and not _FINITE.isdisjoint(_kinds(tokens, behind)):
-        features.append("subject")
-        if _BARE.isdisjoint(word.removeprefix("inner ") for word in word_kinds):
-            yield ("bare subject",)
-    ahead = low[verb + 1 : verb + 1 + _OBJECT]
-    objects = _classes_in(ahead) & _OBJECTS
-    features += [f"object {name}" for name in (*sorted(objects), *_predicates(ahead))]
-    yield (*features, *(f"{word} {feature}" for word in word_kinds for feature in features))
-
-
-_FOLLOWING = frozenset(en.PRONOUNS) | LISTS.things
-_NEW_SENTENCE = THINGS.ends | QUOTES
+    return [name for name, verbs in PREDICATES.items() if not verbs.isdisjoint(words)]
 
 
 @cache
@@ -381,13 +314,6 @@ def _weights() -> dict[str, float]:
     text = Path(__file__).with_name("weights.json").read_text(encoding="utf-8")
     weights: dict[str, float] = json.loads(text)
     return weights
-
-
-@lru_cache(maxsize=65_536)
-def _sum(features: tuple[str, ...]) -> float:
-    """Sum of the weights of features."""
-    weights = _weights()
-    return sum(weights.get(feature, 0.0) for feature in features)
 
 
 def name_score(
@@ -403,7 +329,9 @@ def name_score(
         The longest form of the name, and its mentions; what is around n mentions weighs as much as
         around the square root of n.
     """
-    name_sum = _sum(tuple(name_features(tokens, words, mentions)))
-    around = sum(_sum(features) for run in mentions for features in mention_features(tokens, run))
+    weights = _weights()
+    of_name = sum(weights.get(name, 0.0) for name in name_features(tokens, words, mentions))
+    groups = [group for run in mentions for group in mention_features(tokens, run)]
+    around = sum(sum(weights.get(name, 0.0) for name in group) for group in groups)
     # Mentions of one text are alike, so n of them are worth less than n
-    return _weights()["bias"] + name_sum + around / math.sqrt(len(mentions))
+    return weights["bias"] + of_name + around / math.sqrt(len(mentions))

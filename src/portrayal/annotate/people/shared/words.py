@@ -22,8 +22,9 @@ class WordLists:
     def __init__(self, folder: str, file: str = "words.toml") -> None:
         path = Path(__file__).parents[1] / folder / file
         self._texts: dict[str, str] = tomllib.loads(path.read_text(encoding="utf-8"))
+        self.sets = {name: word_set(text) for name, text in self._texts.items()}
         # In `__dict__`, so that `__getattr__` is asked for lists that are not there alone
-        self.__dict__.update({name: word_set(text) for name, text in self._texts.items()})
+        self.__dict__.update(self.sets)
 
     def __getattr__(self, name: str) -> frozenset[str]:
         raise AttributeError(f"there is no list of words {name!r}")
