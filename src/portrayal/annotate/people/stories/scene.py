@@ -43,8 +43,8 @@ def role_words(roles: Roles) -> RoleWords:
         subject |= LISTS.givers - other
         other |= LISTS.receivers - subject
     modifiers = dict.fromkeys(LISTS.younger, -0.6) | dict.fromkeys(LISTS.elder, 1.2)
-    modifiers |= dict.fromkeys(other_modifiers - subject_modifiers, -1.0)
-    modifiers |= dict.fromkeys(subject_modifiers - other_modifiers | {"american"}, 1.0)
+    modifiers |= dict.fromkeys(sorted(other_modifiers - subject_modifiers), -1.0)
+    modifiers |= dict.fromkeys(sorted(subject_modifiers - other_modifiers), 1.0) | {"american": 1.0}
     return RoleWords(subject, other, modifiers)
 
 
