@@ -26,8 +26,8 @@ CLASSES = WordLists("names", "classes.toml")
 
 _IN_TITLES = en.TITLES | en.LISTS.before_titles
 _JUNIOR = ("jr", "sr")
-_SAINT = ("st", "ste")
 _CASES_OF_J = ("JJ", "DJ", "AJ", "TJ", "CJ")
+_SAINT = ("st", "ste")
 
 _ADJECTIVES = ("ed", "ing", "ant", "ent", "ous", "ful", "al", "ive", "ic", "less", "able", "ible")
 _COMPOUND = re.compile(r"-[a-z]+$")
@@ -68,7 +68,7 @@ class Candidate:
     nickname
         The nickname between the words, in lower case, or "".
     gender
-        Gender that a title, or a noun beside the name, tells, or "".
+        Gender that a title, or a noun before the name, tells, or "".
     bound
         Whether it is a person's only where it repeats part of a longer name: "King" alone.
     """
@@ -91,14 +91,10 @@ def openings(tokens: Tokens) -> list[int]:
     words, low = tokens.words, tokens.low
     opens_at = []
     for i in compress(range(len(words)), map(ne, words, low)):
-        word = words[i]
-        if len(word) == 1:
-            lettered = i > 0 and low[i - 1] in LISTS.lettered
-            opens = not lettered and _initial(tokens, i) > 0
-        elif word[0].isupper():
+        if len(words[i]) > 1:
             opens = not _ends_names(tokens, i)
         else:
-            opens = low[i] not in NOT_PARTS and _ARABIC.match(word) is not None
+            opens = _initial(tokens, i) > 0 and not (i and low[i - 1] in LISTS.lettered)
         if opens:
             opens_at.append(i)
     return opens_at
@@ -120,8 +116,7 @@ def take(tokens: Tokens, i: int) -> Candidate:
     end = opened = run.start = run.end = take_titles(tokens, i, run)
     while end < len(words):
         word = words[end]
-        marked = word in _CLOSED_BY or (end > run.start and tokens.gaps[end] != " ")
-        if run.parts and marked and (behind := take_nickname(tokens, end, run)):
+        if run.parts and (behind := take_nickname(tokens, end, run)):
             end = opened = behind
             continue
         if end != opened and tokens.gaps[end].strip():
@@ -149,14 +144,13 @@ def take_titles(tokens: Tokens, i: int, run: Candidate) -> int:
     words, low = tokens.words, tokens.low
     end = i
     while end < len(words) and words[end][0].isupper():
-        local, behind = tokens.is_local_title(end), end + 1
-        before = low[end] in en.LISTS.before_titles and behind < len(words)
-        before = before and words[behind][0].isupper()
-        before = before and (low[behind] in _IN_TITLES or tokens.is_local_title(behind))
+        local = tokens.is_local_title(end)
+        before = low[end] in en.LISTS.before_titles and end + 1 < len(words)
+        before = before and (low[end + 1] in _IN_TITLES or tokens.is_local_title(end + 1))
         if not (low[end] in en.TITLES or local or before):
             break
         run.titles.append(end)
-        end = behind
+        end += 1
         if end < len(words) and low[end] == "." and not tokens.gaps[end]:
             # A full stop behind a title written out ends the sentence
             if local and low[end - 1] not in tokens.local.abbreviations:
@@ -168,13 +162,11 @@ def take_titles(tokens: Tokens, i: int, run: Candidate) -> int:
 def _is_part(tokens: Tokens, i: int) -> bool:
     """Whether the word at `i` is a word of a name."""
     word = tokens.words[i]
-    honorific = tokens.low[i] in tokens.local.honorifics and not en.bearers(tokens.low[i])
-    if honorific or not word[0].isupper():
-        return not honorific and word[0] in "aeib" and _ARABIC.match(word) is not None
-    if _ends_names(tokens, i):
-        return False
+    if not word[0].isupper():
+        return _ARABIC.match(word) is not None
     # Words in capitals are acronyms, but for the initials that some are called by
-    return len(word) == 1 or not word.isupper() or word in _CASES_OF_J
+    acronym = word.isupper() and len(word) > 1 and word not in _CASES_OF_J
+    return not (acronym or _ends_names(tokens, i))
 
 
 def _initial(tokens: Tokens, i: int) -> int:
@@ -189,9 +181,7 @@ def _initial(tokens: Tokens, i: int) -> int:
     stopped = words[i + 1 : i + 2] == ["."] and not tokens.gaps[i + 1]
     if tokens.low[i] not in NOT_PARTS:
         return 1 + stopped
-    if not stopped or i + 2 >= len(words) or not words[i + 2][0].isupper():
-        return 0
-    return 2
+    return 2 * (stopped and words[i + 2 : i + 3] != [] and words[i + 2][0].isupper())
 
 
 def take_nickname(tokens: Tokens, i: int, run: Candidate) -> int:
@@ -236,9 +226,6 @@ _LABEL = 3
 _ASKED = LISTS.acting | word_set("tell ask let say give did does has can could should would is was")
 """Words that open a request or question and are no part of the name behind: "Tell Erwin"."""
 
-_MOST = 5
-"""Words of the longest name."""
-
 _TAILS = PLACES | LISTS.organisations
 _HEADS = _TAILS | BODY_PARTS
 PLACES_AND_BODIES = _HEADS | LISTS.body_openers
@@ -261,8 +248,7 @@ def find_candidates(tokens: Tokens) -> list[Candidate]:
         if i < behind:
             continue
         run = take(tokens, i)
-        # The next run opens behind this one, even where it came to nothing
-        behind = max(run.end, i + 1)
+        behind = run.end
         if not run.parts:
             last = run.titles[-1] if run.titles else -1
             if last < 0 or (last and low[last - 1] in LISTS.before_nouns):
@@ -318,19 +304,13 @@ def honorifics(tokens: Tokens, run: Candidate) -> list[int]:
 
 
 def gender_of_titles(tokens: Tokens, run: Candidate) -> str:
-    """Gender that the titles of a run, or a noun of kinship beside it, tell, or ""."""
+    """Gender that the titles of a run, or a noun of kinship before it, tell, or ""."""
     low = tokens.low
     for i in (*run.titles, *honorifics(tokens, run)):
         if gender := tokens.local.genders.get(low[i]) or en.GENDER.get(low[i]):
             return gender
-    first = run.titles[0] if run.titles else run.start
-    if first and low[first - 1] in en.KIN:
-        return en.GENDER.get(low[first - 1], "")
-    if low[run.end : run.end + 1] == [","] and low[run.end + 1 : run.end + 2]:
-        i = run.end + 1 + (low[run.end + 1] in LISTS.before_nouns)
-        if low[i : i + 1] and low[i] in en.KIN and low[i + 1 : i + 2] in ([","], ["."], ["of"]):
-            return en.GENDER.get(low[i], "")
-    return ""
+    before = (run.titles or [run.start])[0] - 1
+    return en.GENDER.get(low[before], "") if before >= 0 and low[before] in en.KIN else ""
 
 
 def trim(tokens: Tokens, run: Candidate, forms: set[str]) -> bool:
@@ -420,22 +400,22 @@ def is_ruled_out(  # noqa: PLR0911 (one return for each reason)
     hall = last in LISTS.halls and (
         before in CLASSES.determiners or (run.titles and before in LISTS.place_prepositions)
     )
-    addressed = before in LISTS.greetings and not en.is_given(first) and not en.is_given(last)
     nobody = not (en.is_given(first) or en.is_given(last))
-    office = nobody and (last in en.PERSON_NOUNS or last in en.PLURAL_PEOPLE)
-    if last in BODY_PARTS or hall or office or (addressed and not run.titles):
+    office = last in en.PERSON_NOUNS or last in en.PLURAL_PEOPLE
+    addressed = before in LISTS.greetings and not run.titles
+    if last in BODY_PARTS or hall or (nobody and (office or addressed)):
         return True
     # A title and a first name outweigh a word of organisations among the rest
-    if len(name_words) > _MOST or body:
-        return not (run.titles and en.is_given(first) and len(name_words) <= _MOST)
+    if body:
+        return not (run.titles and en.is_given(first))
     return _continues(tokens, run)
 
 
 def labels_of_form(tokens: Tokens) -> set[int]:
     """Positions of words in labels of a form ("Age: 41"), and where a value begins that is nobody.
 
-    A text is a form where a line has the label of a field, or where no value of two lines or more
-    is a sentence and no label a first name; else the words before colons may be those who speak.
+    A text is a form where a line has the label of a field; else the words before colons may be
+    those who speak.
     """
     words, low = tokens.words, tokens.low
     lines: list[tuple[list[int], int, int]] = []
@@ -447,20 +427,16 @@ def labels_of_form(tokens: Tokens) -> set[int]:
         if label and words[label[0]][0].isupper():
             lines.append((label, start + mark + 1, end))
         start = end + 1
-    is_form = any(_names_field(low, label) for label, _, _ in lines) or (
-        len(lines) > 1 and not any(en.bearers(low[label[-1]]) for label, _, _ in lines)
-    )
+    is_form = any(_names_field(low, label) for label, _, _ in lines)
     places: set[int] = set()
     for label, value, end in lines:
-        last = low[label[-1]]
-        # No form: words before colons may be speakers, so only sure labels are named
-        no_person = _names_field(low, label) if is_form else last in LISTS.fields
+        is_field = _names_field(low, label)
         unborne = en.bearers(low[label[0]]) < en.FREQUENT
-        if last in LISTS.naming_fields or (is_form and (no_person or unborne)):
+        if low[label[-1]] in LISTS.naming_fields or (is_form and (is_field or unborne)):
             places.update(label)
-        if no_person:
+        if is_field:
             article = value < end and low[value] in LISTS.indefinite | LISTS.definite
-            places.add(value + (is_form and article))
+            places.add(value + article)
     return places
 
 
