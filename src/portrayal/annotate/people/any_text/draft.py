@@ -12,7 +12,7 @@ from portrayal.annotate.people.names import clusters, evidence
 from portrayal.annotate.people.names.candidates import LISTS, Candidate, honorifics
 from portrayal.annotate.people.shared import links
 from portrayal.annotate.people.shared import words as en
-from portrayal.annotate.people.shared.model import UNSPECIFIED, Span, one_gender
+from portrayal.annotate.people.shared.model import Span
 from portrayal.annotate.people.shared.scan import ENGLISH, LocalWords, Tokens
 from portrayal.annotate.people.shared.words import word_set
 from portrayal.reference.groups import NON_BINARY
@@ -78,22 +78,20 @@ def find_phrases(tokens: Tokens, names: Mapping[int, int]) -> list[Phrase]:
             continue  # "Queen" of "the Queen Sonja School"
         if word in en.PERSON_NOUNS and i not in names and tokens.words[i][1:].islower():
             if after not in en.PERSON_NOUNS or i + 1 in names:
-                phrase = _phrase(tokens, i, names)
-                phrase.person = _described(tokens, phrase, names)
-                phrases.append(phrase)
+                phrases.append(_phrase(tokens, i, names))
         elif word in en.ADJECTIVES and after not in ("and", "or") and after not in en.PERSON_NOUNS:
+            bearer = -1
             if low[i - 2 : i] in (["gender", ":"], ["sex", ":"]) and names:
                 # "Gender: female" of a form is that of whom it names before, or else behind
-                nearest = max((place for place in names if place < i), default=min(names))
-                phrases.append(Phrase(i, i, "", en.GENDER[word], [i], names[nearest], True))
-                continue
-            # An adjective tells it of a named person whatever noun follows: "Ann is non-binary"
-            if i > 1 and low[i - 1] in _IS | LISTS.between and i - 2 in names:
-                phrases.append(Phrase(i, i, "", en.GENDER[word], [i], names[i - 2], True))
+                bearer = max((place for place in names if place < i), default=min(names))
+            elif low[i - 1] in _IS | LISTS.between and i - 2 in names:
+                # An adjective tells it of a named person whatever noun follows: "Ann is non-binary"
+                bearer = i - 2
+            if bearer >= 0:
+                phrases.append(Phrase(i, i, "", en.GENDER[word], [i], names[bearer], True))
                 continue
             phrase = _phrase(tokens, i, names)
-            phrase.person = _described(tokens, phrase, names) if phrase.kind == "a" else -1
-            if phrase.person >= 0:
+            if phrase.kind == "a" and phrase.person >= 0:
                 phrases.append(phrase)
     return phrases
 
@@ -115,7 +113,9 @@ def _phrase(tokens: Tokens, i: int, names: Mapping[int, int]) -> Phrase:
             gendered.append(back)
     gender = en.GENDER[low[gendered[0]]] if gendered else ""
     gendered = [place for place in gendered if place >= start and en.GENDER[low[place]] == gender]
-    return Phrase(start, i, kind, gender if gendered else "", sorted(gendered))
+    phrase = Phrase(start, i, kind, gender if gendered else "", sorted(gendered))
+    phrase.person = _described(tokens, phrase, names)
+    return phrase
 
 
 def _subject(tokens: Tokens, phrase: Phrase) -> int:
@@ -189,8 +189,6 @@ class PersonDraft:
         As written; `title` is the first one.
     hints
         Gender → how many nouns and titles tell it.
-    gender
-        As it came out.
     spans
         Mentions in the original text.
     score
@@ -205,7 +203,6 @@ class PersonDraft:
     name: str | None = None
     title: str | None = None
     hints: Counter[str] = field(default_factory=Counter)
-    gender: str = UNSPECIFIED
     spans: list[Span] = field(default_factory=list)
     score: float = 2.0
     writer: bool = False
@@ -230,6 +227,8 @@ class TextDraft:
         self.barred: dict[int, int] = {}
         self.hidden: list[pronouns.Mark] = []
         self.predicates: list[tuple[int, Phrase]] = []
+        low = self.tokens.low
+        self.first_persons = [i for i, word in enumerate(low) if word in pronouns.FIRST_PERSON]
 
     def span(self, first: int, last: int, kind: str) -> Span:
         """The span from token `first` to token `last`."""
@@ -277,29 +276,22 @@ def draft_people(
     person_at = _follow(draft, refer)
     # Once more: '"Hi," she said' needs to know who "she" is
     speakers = pronouns.find_speakers(tokens, draft.names | person_at)
-    for i, word in enumerate(tokens.low):
-        speaker = speakers.get(tokens.quoted[i], -1) if word in pronouns.FIRST_PERSON else -1
+    for i in draft.first_persons:
+        speaker = speakers.get(tokens.quoted[i], -1)
         if speaker >= 0:  # "I" of speakers in their quotations
             draft.people[speaker].spans.append(draft.span(i, i, "speech"))
             person_at[i] = speaker
     for subject, phrase in draft.predicates:
         if subject in person_at:
             _add_reference(draft, person_at[subject], phrase)
-    for one in draft.people:
-        if one.name is not None and one.score < clusters.ENOUGH and not one.meant:
-            one.spans = []  # a name that no pronoun means, and nothing else says to be a person's
-        one.gender = one_gender(_genders_of(draft, one))
-    return draft.people
+    # A name that no pronoun means, and nothing else says to be a person's, is none
+    return [one for one in draft.people if one.score >= clusters.ENOUGH or one.meant]
 
 
 def add_writer(draft: TextDraft, *, always: bool) -> None:
     """Add who says "I" outside quotations: by introduction, or, where asked for, in any case."""
     tokens = draft.tokens
-    first_persons = [
-        i
-        for i, word in enumerate(tokens.low)
-        if word in pronouns.FIRST_PERSON and not tokens.quoted[i]
-    ]
+    first_persons = [i for i in draft.first_persons if not tokens.quoted[i]]
     starts = sorted(i for i in draft.names if not tokens.quoted[i])
     # Who introduces himself is the writer in any case; a signature only where asked
     person = next((draft.names[i] for i in starts if evidence.introduces(tokens.low, i)), -1)
@@ -321,8 +313,7 @@ def _add_mention(draft: TextDraft, index: int, run: Candidate) -> None:
     for i in range(opens, run.end):
         draft.names[i] = index
     one.spans.append(draft.span(opens, run.end - 1, "name"))
-    hidden = draft.span(run.start, run.end - 1, "name")
-    draft.hidden.append(pronouns.Mark(hidden.start, hidden.end, "name", index))
+    draft.hidden.append(pronouns.Mark(*draft.span(run.start, run.end - 1, "name"), index))
     if run.titles and one.title is None:
         last = run.titles[0]
         while last + 1 in run.titles and tokens.low[last] in _OPEN_TITLES:
@@ -355,14 +346,11 @@ def add_declared(draft: TextDraft) -> None:
     tokens = draft.tokens
     for match in _DECLARED.finditer(draft.text):
         inside = [i for i, s in enumerate(tokens.starts) if match.start() <= s < match.end()]
-        sentence = tokens.sentence[inside[0]]
-        before = range(inside[0] - 1, -1, -1)
+        sentence, before = tokens.sentence[inside[0]], range(inside[0] - 1, -1, -1)
         name_before = next((i for i in before if i in draft.names), -1)
-        is_writer = any(
-            tokens.low[i] in pronouns.FIRST_PERSON for i in before if tokens.sentence[i] == sentence
-        )
         writers = [index for index, person in enumerate(draft.people) if person.writer]
         person = draft.names.get(name_before, -1)
+        is_writer = any(tokens.sentence[i] == sentence for i in draft.first_persons if i in before)
         if writers and (is_writer or person < 0):
             person = writers[0]
         for i in inside:
@@ -378,15 +366,11 @@ def _object_of(draft: TextDraft, i: int) -> int:
     A subject is not its own object: in "She hates Alex" she is not Alex (Principle C).
     """
     low = draft.tokens.low
-    if low[i] not in ("he", "she"):
+    ahead = range(i + 1, min(i + _CLAUSE, len(low)))
+    behind = next((k for k in ahead if low[k] in en.CLAUSE_OPENERS or k in draft.names), i)
+    if low[i] not in ("he", "she") or low[behind] == "i" or low[behind + 1 : behind + 2] == ["'s"]:
         return -1
-    for behind in range(i + 1, min(i + _CLAUSE, len(low))):
-        if low[behind] in en.CLAUSE_OPENERS:
-            return -1
-        if behind in draft.names:
-            possessed = low[behind + 1 : behind + 2] == ["'s"]
-            return -1 if low[behind] == "i" or possessed else draft.names[behind]
-    return -1
+    return draft.names.get(behind, -1)
 
 
 def _add_reference(draft: TextDraft, index: int, phrase: Phrase) -> None:
@@ -433,7 +417,7 @@ def _follow(draft: TextDraft, refer: pronouns.Refer | None = None) -> dict[int, 
     """Add pronouns and singular "they"; returns token position → person for every mention."""
     tokens, low = draft.tokens, draft.tokens.low
     speakers = pronouns.find_speakers(tokens, draft.names)
-    for i in [i for i, word in enumerate(low) if word in en.PRONOUNS and i not in draft.names]:
+    for i in [i for i, word in enumerate(low) if word in en.PRONOUNS]:
         draft.events.append(links.pronoun_at(tokens, i))
         # It means neither who speaks, nor the object of its verb
         speaker = speakers.get(tokens.quoted[i], -1)
@@ -480,12 +464,11 @@ def _referred(
         return list(by_rules)  # there are no names to choose between
     marks = list(draft.hidden)
     for index, one in enumerate(draft.people):
-        marks += [
-            pronouns.Mark(s.start, s.end, "noun", index) for s in one.spans if s.kind != "name"
-        ]
+        spans = [span for span in one.spans if span.kind != "name"]
+        marks += [pronouns.Mark(span.start, span.end, "noun", index) for span in spans]
     for number, i in enumerate(spoken):
-        span = draft.span(pending[i].at, pending[i].at, "reference")
-        marks.append(pronouns.Mark(span.start, span.end, "pronoun", number))
+        span = draft.span(pending[i].at, pending[i].at, "pronoun")
+        marks.append(pronouns.Mark(*span, number))
     chances = refer(draft.text, marks, len(draft.people), len(spoken)).copy()
     # -1, nobody, is the last column
     grammar = {one.at: one.person for one in liked}
@@ -513,18 +496,21 @@ def _referred(
 
 def _they_of(draft: TextDraft, person_at: Mapping[int, int]) -> list[tuple[int, int]]:
     """Position of each singular "they", and who it is; `person_at` as in `single_they`."""
-    genders = [_genders_of(draft, one) for one in draft.people]
-    return pronouns.single_they(
-        draft.tokens, person_at, genders, [one.name is not None for one in draft.people]
+    references = [references_at(draft.text, person.spans) for person in draft.people]
+    genders = [genders_of(words, draft.tokens.local) for words in references]
+    is_named = [one.name is not None for one in draft.people]
+    return pronouns.single_they(draft.tokens, person_at, genders, is_named)
+
+
+def references_at(text: str, spans: Sequence[Span]) -> list[str]:
+    """The casefolded words at the spans that refer to a person by a gender."""
+    return [text[s.start : s.end].casefold() for s in spans if s.kind == "reference"]
+
+
+def genders_of(references: Sequence[str], local: LocalWords) -> frozenset[str]:
+    """Genders that casefolded references tell."""
+    return frozenset(
+        (en.PRONOUNS[word][0] if word in en.PRONOUNS else local.genders.get(word))
+        or en.GENDER.get(word, NON_BINARY)
+        for word in references
     )
-
-
-def _genders_of(draft: TextDraft, one: PersonDraft) -> frozenset[str]:
-    """Genders that the references so far tell."""
-    genders, local = set(), draft.tokens.local.genders
-    for span in one.spans:
-        if span.kind == "reference":
-            word = draft.text[span.start : span.end].casefold()
-            pronoun_gender = en.PRONOUNS[word][0] if word in en.PRONOUNS else local.get(word)
-            genders.add(pronoun_gender or en.GENDER.get(word, NON_BINARY))
-    return frozenset(genders)

@@ -8,11 +8,11 @@ from typing import Any
 import pyarrow as pa
 
 from portrayal.annotate.annotator import Annotator, description
-from portrayal.annotate.people.any_text.draft import draft_people
+from portrayal.annotate.people.any_text.draft import draft_people, genders_of, references_at
 from portrayal.annotate.people.any_text.pronouns import Refer
 from portrayal.annotate.people.names.candidates import LISTS
 from portrayal.annotate.people.reader.referents import by_network
-from portrayal.annotate.people.shared.model import Span
+from portrayal.annotate.people.shared.model import Span, one_gender
 from portrayal.annotate.people.shared.scan import local_words, locale_of
 from portrayal.annotate.people.stories.rows import SPAN
 from portrayal.annotate.sentences import sentences as split
@@ -116,12 +116,11 @@ def find_everyone(
     drafts = draft_people(text, writer=writer, local=local, refer=refer)
     starts, people = [start for start, _ in sentences], []
     for draft in drafts:
-        # Drafts without spans were found to be no person's on the way
-        if not draft.spans or not (draft.name is not None or draft.writer or unnamed):
+        if draft.name is None and not (draft.writer or unnamed):
             continue
         # A word may have been noted twice: as a noun and as a title
         spans = sorted(set(draft.spans))
-        words = [text[s.start : s.end].casefold() for s in spans if s.kind == "reference"]
+        words = references_at(text, spans)
         name_words = {*words, *([draft.title.lower()] if draft.title else [])}
         name = draft.name
         if name is not None:
@@ -137,7 +136,7 @@ def find_everyone(
             first=draft.first,
             name=name,
             title=draft.title,
-            gender=draft.gender,
+            gender=one_gender(genders_of(words, local)),
             references=tuple(dict.fromkeys(words)),
             spans=tuple(spans),
             sentences=tuple(sorted({bisect_right(starts, s.start) - 1 for s in spans})),

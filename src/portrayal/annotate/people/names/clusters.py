@@ -122,14 +122,10 @@ _LABEL = re.compile(
     r"(?=[ \t]*(?:\([^()\n]*\))?[ \t]*(?P<mark>:|\n[ \t]*[^\s]))",
     re.MULTILINE,
 )
-_SPEAK = 2
-"""Lines that words in capitals, or small names, open at least where they are those of speakers."""
 
 
 def capital_speakers(text: str) -> str:
     """The text, as long, with names in place of "JULES:", of "JULES" on a line, and of "jules:"."""
-    if "\n" not in text:
-        return text
     labels = [
         match
         for match in _LABEL.finditer(text)
@@ -139,7 +135,7 @@ def capital_speakers(text: str) -> str:
     # One known name among the labels says that they are speakers, not headings
     has_name = any(en.bearers(match["name"].lower().split()[0]) for match in labels)
     letters = list(text)
-    for match in labels if has_name and len(labels) >= _SPEAK else ():
+    for match in labels if has_name else ():
         # Capitals of "ß" are two letters: such names stay, as offsets must not move
         title_case = match["name"].title()
         if len(title_case) == len(match["name"]):

@@ -73,7 +73,7 @@ def _classes() -> dict[str, tuple[str, ...]]:
         word: (word,) for word in ("the", "of", "and", "from", "river", "'s", "not")
     }
     for name, words in (lists | CLASSES.sets).items():
-        classes |= {word: (*classes.get(word, ()), name) for word in words}
+        classes |= {word: (*classes.get(word, ()), name) for word in sorted(words)}
     return classes
 
 
