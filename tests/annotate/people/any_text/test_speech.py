@@ -1,6 +1,7 @@
 import pytest
 
-from portrayal.annotate.people.any_text.pronouns import find_signature, find_speakers
+from portrayal.annotate.people.any_text.draft import draft_people
+from portrayal.annotate.people.any_text.pronouns import find_speakers
 from portrayal.annotate.people.shared.scan import scan
 
 
@@ -32,9 +33,11 @@ def test_a_quotation_that_nobody_says():
 
 @pytest.mark.parametrize("close", ["Sincerely,\n", "Kind regards,\n", "Yours truly, "])
 def test_the_name_below_a_closing_formula(close):
-    tokens = scan(f"I am well.\n{close}Paul Adams")
-    assert tokens.words[find_signature(tokens)] == "Paul"
+    (person,) = draft_people(f"I am well.\n{close}Paul Adams", writer=True)
+    assert person.writer
+    assert person.name == "Paul Adams"
 
 
 def test_no_closing_formula():
-    assert find_signature(scan("I am well.")) == -1
+    (person,) = draft_people("I am well.", writer=True)
+    assert person.name is None

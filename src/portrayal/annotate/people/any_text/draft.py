@@ -27,8 +27,9 @@ _KINDS = (
     | dict.fromkeys(LISTS.indefinite, "a")
 )
 
-_CLAUSE = 8
-"""Words behind a subject among which its object is looked for."""
+_CLAUSE, _LETTER_END = 8, 38
+"""Words behind a subject among which its object is looked for, and at the end of a text among which
+the writer's name is."""
 
 _LONGEST, _VERB, _PARTICIPLE = 9, 7, 3
 """Words of a noun phrase before its head, of a verb behind "I", and of a participle's phrase."""
@@ -226,6 +227,7 @@ class TextDraft:
         self.events: list[links.PersonMention] = []
         self.barred: dict[int, int] = {}
         self.hidden: list[pronouns.Mark] = []
+        self.signatures: list[int] = []
         self.predicates: list[tuple[int, Phrase]] = []
         low = self.tokens.low
         self.first_persons = [i for i, word in enumerate(low) if word in pronouns.FIRST_PERSON]
@@ -298,9 +300,11 @@ def add_writer(draft: TextDraft, *, always: bool) -> None:
     if not first_persons or (person < 0 and not always):
         return
     if person < 0:
-        person = draft.names.get(pronouns.find_signature(tokens), len(draft.people))
-        if person == len(draft.people):
-            draft.people.append(PersonDraft())
+        # The last name below a closing formula near the end, as a letter may quote another
+        near_end = [i for i in draft.signatures if i > len(tokens.low) - _LETTER_END]
+        person = draft.names[max(near_end)] if near_end else len(draft.people)
+    if person == len(draft.people):
+        draft.people.append(PersonDraft())
     draft.people[person].writer = True
     draft.people[person].spans += [draft.span(i, i, "speech") for i in first_persons]
     draft.names.update((i, person) for i in first_persons if tokens.low[i] == "i")
@@ -320,6 +324,8 @@ def _add_mention(draft: TextDraft, index: int, run: Candidate) -> None:
             last += 1  # "Deputy Minister" is one title
         one.title = draft.words(run.titles[0], last)
     place = evidence.place_in_text(tokens, opens, run.end)
+    if place == "signature":
+        draft.signatures.append(opens)
     # "Ms: Lee" in a form tells it, too
     for i in (*run.titles, *honorifics(tokens, run), *[opens - 2] * (place == "field")):
         if gender := tokens.local.genders.get(tokens.low[i]) or en.GENDER.get(tokens.low[i]):
@@ -497,7 +503,7 @@ def _referred(
 def _they_of(draft: TextDraft, person_at: Mapping[int, int]) -> list[tuple[int, int]]:
     """Position of each singular "they", and who it is; `person_at` as in `single_they`."""
     references = [references_at(draft.text, person.spans) for person in draft.people]
-    genders = [genders_of(words, draft.tokens.local) for words in references]
+    genders = [genders_told(words, draft.tokens.local) for words in references]
     is_named = [one.name is not None for one in draft.people]
     return pronouns.single_they(draft.tokens, person_at, genders, is_named)
 
@@ -507,7 +513,7 @@ def references_at(text: str, spans: Sequence[Span]) -> list[str]:
     return [text[s.start : s.end].casefold() for s in spans if s.kind == "reference"]
 
 
-def genders_of(references: Sequence[str], local: LocalWords) -> frozenset[str]:
+def genders_told(references: Sequence[str], local: LocalWords) -> frozenset[str]:
     """Genders that casefolded references tell."""
     return frozenset(
         (en.PRONOUNS[word][0] if word in en.PRONOUNS else local.genders.get(word))

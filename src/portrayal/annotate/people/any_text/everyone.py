@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from portrayal.annotate.annotator import Annotator, description
-from portrayal.annotate.people.any_text.draft import draft_people, genders_of, references_at
+from portrayal.annotate.people.any_text.draft import draft_people, genders_told, references_at
 from portrayal.annotate.people.any_text.pronouns import Refer
 from portrayal.annotate.people.names.candidates import LISTS
 from portrayal.annotate.people.reader.referents import by_network
@@ -136,7 +136,7 @@ def find_everyone(
             first=draft.first,
             name=name,
             title=draft.title,
-            gender=one_gender(genders_of(words, local)),
+            gender=one_gender(genders_told(words, local)),
             references=tuple(dict.fromkeys(words)),
             spans=tuple(spans),
             sentences=tuple(sorted({bisect_right(starts, s.start) - 1 for s in spans})),

@@ -84,13 +84,13 @@ def resolve(
     genders = [gender for gender, _, _ in people]
     # Parts of the text with few enough people to be compared
     parts: list[list[links.PersonMention]] = [[]]
-    seen_persons: set[int] = set()
+    part_persons: set[int] = set()
     for event in events:
-        if not event.case and event.entity not in seen_persons:
-            if len(seen_persons) == RIVALS:
+        if not event.case:
+            if len(part_persons | {event.entity}) > RIVALS:
                 parts.append([])
-                seen_persons = set()
-            seen_persons.add(event.entity)
+                part_persons = set()
+            part_persons.add(event.entity)
         parts[-1].append(event)
     meant_persons: list[int] = []
     for part in parts:
@@ -214,14 +214,12 @@ def most_likely(
     """
     allowed = chances.copy()
     for row, (gender, never) in enumerate(zip(spoken, barred, strict=True)):
-        allowed[row, [i for i, hinted in enumerate(genders) if hinted and hinted != gender]] = 0.0
-        if never >= 0:
-            allowed[row, never] = 0.0
+        others = [i for i, hint in enumerate(genders) if i == never or hint not in ("", gender)]
+        allowed[row, others] = 0.0
     # Pronouns of the same gender support one another, a pronoun never itself
     same = np.array(spoken)[:, np.newaxis] == np.array(spoken)
-    np.fill_diagonal(same, val=False)
     other = ~same
-    np.fill_diagonal(other, val=False)
+    np.fill_diagonal(same, val=False)
     posterior = allowed
     for _ in range(WALKS):
         same_gender = same @ posterior + _SURE
@@ -266,8 +264,6 @@ def single_they(
     """
     sentence, low = tokens.sentence, tokens.low
     places = [i for i, word in enumerate(low) if word in THEY]
-    if not places:
-        return []
     crowded: dict[int, int] = {}
     for i, word in enumerate(low):
         if word in _SEVERAL:
@@ -322,16 +318,6 @@ def find_speakers(tokens: Tokens, person_at: Mapping[int, int]) -> dict[int, int
         says = [p for p in near if low[p] in SAYING]
         name_places = [p for p in near if p in person_at]
         # Behind a quotation the speaker must follow at once: '"…," said Ann'
-        if says and name_places and (not closes or min(says + name_places) <= i + 2):
+        if says and name_places and min(says + name_places) <= i + 2:
             speakers[number] = person_at[name_places[0]]
     return speakers
-
-
-def find_signature(tokens: Tokens) -> int:
-    """Position of the first word below a closing formula ("Sincerely,"), or -1."""
-    words, low = tokens.words, tokens.low
-    # From the end, as a letter may quote another that closes too
-    for i in range(len(words) - 1, max(-1, len(words) - 40), -1):
-        if low[i] in LISTS.closing and words[i + 1 : i + 2] == [","]:
-            return i + 2 + (words[i + 2 : i + 3] == ["\n"])
-    return -1

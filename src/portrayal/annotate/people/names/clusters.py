@@ -249,11 +249,10 @@ def owner_of_word(
     pool = [*pool, *same_word] if pool or not matching else [*matching]
     agree = []
     for one in pool:
-        initials_of = one.initials or (one.words[0] if len(one.words) > 1 else "")
         genders = run.gender and one.gender not in ("", run.gender)
-        initials = run.initials and initials_of and initials_of[0] != run.initials[0]
         # One word may belong to two people: "Mr. and Mrs. Patel"
         shared = one.mentions and one.mentions[-1].parts[-1] == run.parts[-1]
+        initials = run.initials and one.initials and one.initials[0] != run.initials[0]
         if not (genders or initials or shared):
             agree.append(one)
     return max(
