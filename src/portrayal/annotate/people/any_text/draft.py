@@ -110,7 +110,7 @@ def _phrase(tokens: Tokens, i: int, names: Mapping[int, int]) -> Phrase:
         stops = word == "and" or (word in en.FUNCTION_WORDS - LISTS.inside_phrases)
         if stops or back in names or not (word[0].isalpha() or (word == "," and i - back > 1)):
             break
-        if word in en.ADJECTIVES and word in en.GENDER:
+        if word in en.ADJECTIVES:
             gendered.append(back)
     gender = en.GENDER[low[gendered[0]]] if gendered else ""
     gendered = [place for place in gendered if place >= start and en.GENDER[low[place]] == gender]
@@ -156,7 +156,11 @@ def _described(tokens: Tokens, phrase: Phrase, names: Mapping[int, int]) -> int:
         if low[owner - 1 : owner + 1] in (["i", "am"], ["i", "'m"]):
             return names.get(owner - 1, -1)  # "I am Mark's sister"
     if phrase.predicate and name_at not in names:
-        name_at = _first_person(tokens, back)
+        # The "I" whose verb is before the phrase: "I have been a nurse"
+        stops = en.CLAUSE_MARKS | en.PERSON_NOUNS | {"i", *en.PRONOUNS}
+        verb = range(back, max(-1, back - _VERB), -1)
+        name_at = next((k for k in verb if low[k] in stops), -1)
+        return names.get(name_at, -1) if low[name_at] == "i" else -1
     return names.get(name_at, -1)
 
 
@@ -170,14 +174,6 @@ def _opens_clause(tokens: Tokens, i: int) -> bool:
     return start == i or (
         low[start].endswith("ing") and tokens.sentence[start] == tokens.sentence[i]
     )
-
-
-def _first_person(tokens: Tokens, i: int) -> int:
-    """Position of the "I" whose verb is before `i`: "I have been a nurse"; -1 for none."""
-    low = tokens.low
-    stops = en.CLAUSE_MARKS | en.PERSON_NOUNS | {"i", *en.PRONOUNS}
-    back = next((k for k in range(i, max(-1, i - _VERB), -1) if low[k] in stops), -1)
-    return back if back >= 0 and low[back] == "i" else -1
 
 
 @dataclass(slots=True)

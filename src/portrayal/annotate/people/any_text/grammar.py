@@ -113,8 +113,8 @@ def _by_verb(  # noqa: PLR0911 (a return for each form of sentence)
     if between[0] in ("who", "whose"):
         return object_
     # "Ann's friend" and "Ann and Eva" are no subject and object
-    owned = "'s" in verbs or between[0] == "'s"
-    if owned or not verbs or verbs[0] in ("and", "or") or not first.opens:
+    possessive = "'s" in verbs or between[0] == "'s"
+    if possessive or not verbs or verbs[0] in ("and", "or") or not first.opens:
         return None
     acts = set(verbs)
     if between[0] == "to" and len(between) > 2 and between[1] not in LISTS.before_nouns:

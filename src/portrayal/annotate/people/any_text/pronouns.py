@@ -214,8 +214,8 @@ def most_likely(
     """
     allowed = chances.copy()
     for row, (gender, never) in enumerate(zip(spoken, barred, strict=True)):
-        others = [i for i, hint in enumerate(genders) if i == never or hint not in ("", gender)]
-        allowed[row, others] = 0.0
+        other_genders = [i for i, hint in enumerate(genders) if hint not in ("", gender)]
+        allowed[row, other_genders if never < 0 else [*other_genders, never]] = 0.0
     # Pronouns of the same gender support one another, a pronoun never itself
     same = np.array(spoken)[:, np.newaxis] == np.array(spoken)
     other = ~same

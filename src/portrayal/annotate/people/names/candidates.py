@@ -25,9 +25,7 @@ CLASSES = WordLists("names", "classes.toml")
 """Words near a name that speak for or against a person, by class."""
 
 _IN_TITLES = en.TITLES | en.LISTS.before_titles
-_JUNIOR = ("jr", "sr")
 _CASES_OF_J = ("JJ", "DJ", "AJ", "TJ", "CJ")
-_SAINT = ("st", "ste")
 
 _ADJECTIVES = ("ed", "ing", "ant", "ent", "ous", "ful", "al", "ive", "ic", "less", "able", "ible")
 _COMPOUND = re.compile(r"-[a-z]+$")
@@ -89,15 +87,10 @@ class Candidate:
 def openings(tokens: Tokens) -> list[int]:
     """Positions of the words that can open a run."""
     words, low = tokens.words, tokens.low
-    opens_at = []
-    for i in compress(range(len(words)), map(ne, words, low)):
-        if len(words[i]) > 1:
-            opens = not _ends_names(tokens, i)
-        else:
-            opens = _initial(tokens, i) > 0 and not (i and low[i - 1] in LISTS.lettered)
-        if opens:
-            opens_at.append(i)
-    return opens_at
+    capitals = compress(range(len(words)), map(ne, words, low))
+    may_open = [i for i in capitals if _initial(tokens, i) or not _ends_names(tokens, i)]
+    # "Plan B", "vitamin C"
+    return [i for i in may_open if not (i and len(words[i]) == 1 and low[i - 1] in LISTS.lettered)]
 
 
 def _ends_names(tokens: Tokens, i: int) -> bool:
@@ -124,9 +117,9 @@ def take(tokens: Tokens, i: int) -> Candidate:
         if length := _initial(tokens, end):
             end += length
         elif run.parts and word[0].isupper() and low[end] in suffixes:
-            end += 1 + (low[end] in _JUNIOR and words[end + 1 : end + 2] == ["."])
+            end += 1 + (low[end] in ("jr", "sr") and words[end + 1 : end + 2] == ["."])
         elif _is_part(tokens, end):
-            saint = low[end] in _SAINT and not run.parts
+            saint = low[end] in ("st", "ste") and not run.parts
             run.parts.append(end)
             end += 1 + (saint and words[end + 1 : end + 2] == ["."])
         # A particle belongs to the name only if a part follows, so the end waits
@@ -187,18 +180,14 @@ def _initial(tokens: Tokens, i: int) -> int:
 def take_nickname(tokens: Tokens, i: int, run: Candidate) -> int:
     """Position behind 'a "Nickname"' before a surname, which is noted; 0 where there is none."""
     words = tokens.words
-    mark = words[i]
-    if run.nickname or not (mark in _CLOSED_BY or tokens.gaps[i].strip() in SINGLE):
+    closing = _CLOSED_BY.get(words[i], "")
+    if run.nickname or not (closing or tokens.gaps[i].strip() in SINGLE):
         return 0
-    first = i + (mark in _CLOSED_BY)
-    # Position behind the last word of the nickname; 0 where nothing near closes it
-    last = 0
-    if mark in _CLOSED_BY:
-        ahead = words[first : first + 1 + _LONGEST_NICKNAME]
-        last = first + ahead.index(_CLOSED_BY[mark]) if _CLOSED_BY[mark] in ahead else 0
-    elif first + 1 < len(words) and tokens.gaps[first + 1].strip() in SINGLE:
-        last = first + 1
-    behind = last + (mark in _CLOSED_BY)
+    first = i + len(closing)
+    ahead = words[first : first + 1 + _LONGEST_NICKNAME]
+    # Position behind the last word of the nickname; one in single quotation marks is one word
+    last = first + (ahead.index(closing) if closing in ahead else closing == "")
+    behind = last + len(closing)
     if last <= first or behind >= len(words) or not _is_part(tokens, behind):
         return 0
     capital = all(words[k][0].isupper() for k in range(first, last))
