@@ -1,7 +1,7 @@
 """The people of a text in the making: names, noun phrases that describe them, pronouns, speech."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -223,7 +223,7 @@ class TextDraft:
         self.events: list[links.PersonMention] = []
         self.barred: dict[int, int] = {}
         self.hidden: list[pronouns.Mark] = []
-        self.signatures: list[int] = []
+        self.starts_by_place: dict[str, list[int]] = defaultdict(list)
         self.predicates: list[tuple[int, Phrase]] = []
         low = self.tokens.low
         self.first_persons = [i for i, word in enumerate(low) if word in pronouns.FIRST_PERSON]
@@ -290,14 +290,15 @@ def add_writer(draft: TextDraft, *, always: bool) -> None:
     """Add who says "I" outside quotations: by introduction, or, where asked for, in any case."""
     tokens = draft.tokens
     first_persons = [i for i in draft.first_persons if not tokens.quoted[i]]
-    starts = sorted(i for i in draft.names if not tokens.quoted[i])
+    introduced = [i for i in draft.starts_by_place["introduced"] if not tokens.quoted[i]]
     # Who introduces himself is the writer in any case; a signature only where asked
-    person = next((draft.names[i] for i in starts if evidence.introduces(tokens.low, i)), -1)
+    person = draft.names[min(introduced)] if introduced else -1
     if not first_persons or (person < 0 and not always):
         return
     if person < 0:
         # The last name below a closing formula near the end, as a letter may quote another
-        near_end = [i for i in draft.signatures if i > len(tokens.low) - _LETTER_END]
+        signatures = draft.starts_by_place["signature"]
+        near_end = [i for i in signatures if i > len(tokens.low) - _LETTER_END]
         person = draft.names[max(near_end)] if near_end else len(draft.people)
     if person == len(draft.people):
         draft.people.append(PersonDraft())
@@ -320,8 +321,7 @@ def _add_mention(draft: TextDraft, index: int, run: Candidate) -> None:
             last += 1  # "Deputy Minister" is one title
         one.title = draft.words(run.titles[0], last)
     place = evidence.place_in_text(tokens, opens, run.end)
-    if place == "signature":
-        draft.signatures.append(opens)
+    draft.starts_by_place[place].append(opens)
     # "Ms: Lee" in a form tells it, too
     for i in (*run.titles, *honorifics(tokens, run), *[opens - 2] * (place == "field")):
         if gender := tokens.local.genders.get(tokens.low[i]) or en.GENDER.get(tokens.low[i]):
@@ -329,7 +329,7 @@ def _add_mention(draft: TextDraft, index: int, run: Candidate) -> None:
             one.spans.append(draft.span(i, i, "reference"))
     # Those who speak, are addressed or introduce themselves are not who "she" and "he" mean
     addressed = opens and tokens.low[opens - 1] in LISTS.greetings
-    if place != "speaker" and not addressed and not evidence.introduces(tokens.low, opens):
+    if place not in ("speaker", "introduced") and not addressed:
         mention = links.mention_at(tokens, run.end - 1, index)
         draft.events.append(mention._replace(at=run.start))
 

@@ -132,17 +132,11 @@ def find_everyone(
             while len(parts) > 1 and name_key(parts[-1]) in local.honorifics:
                 parts.pop()
             name = " ".join(part[: len(local.bare(part.lower()))] for part in parts) or None
-        one = Person(
-            first=draft.first,
-            name=name,
-            title=draft.title,
-            gender=one_gender(genders_told(words, local)),
-            references=tuple(dict.fromkeys(words)),
-            spans=tuple(spans),
-            sentences=tuple(sorted({bisect_right(starts, s.start) - 1 for s in spans})),
-            writer=draft.writer,
-        )
-        people.append(one)
+        gender = one_gender(genders_told(words, local))
+        references = tuple(dict.fromkeys(words))
+        about = tuple(sorted({bisect_right(starts, span.start) - 1 for span in spans}))
+        facts = (draft.first, name, draft.title, gender, references, tuple(spans), about)
+        people.append(Person(*facts, writer=draft.writer))
     return sorted(people, key=lambda person: person.spans[0].start)
 
 

@@ -46,20 +46,16 @@ _BEARERS_OF_BANDS = (1, 500, en.FREQUENT, 20_000)
 
 _HYPHEN = re.compile(r"-[^\W\d_A-Z]")
 
-_FORMS = LISTS.verbs("acting") - LISTS.acting
-ACTS = (
-    LISTS.acted | frozenset(form for form in _FORMS if not form.endswith("ing"))
-) - CLASSES.handled
-"""Present and past forms for one person of what people do: "paints", "painted", "sang"."""
-
 
 @cache
 def _classes() -> dict[str, tuple[str, ...]]:
     """Casefolded word → its classes."""
+    # Present and past forms for one person of what people do: "paints", "painted", "sang"
+    forms = {form for form in LISTS.verbs("acting") - LISTS.acting if not form.endswith("ing")}
     lists = {
         "say": en.SAYING,
         "live": en.LISTS.living,
-        "acts": ACTS,
+        "acts": (LISTS.acted | forms) - CLASSES.handled,
         "verb": en.VERBS_AFTER_NAME - en.COPULAS,
         "is": en.COPULAS - {"'s"},
         "kin": en.KIN,
@@ -311,8 +307,8 @@ def _predicates(words: Sequence[str]) -> list[str]:
 @cache
 def _weights() -> dict[str, float]:
     """Feature → log odds."""
-    text = Path(__file__).with_name("weights.json").read_text(encoding="utf-8")
-    weights: dict[str, float] = json.loads(text)
+    path = Path(__file__).with_name("weights.json")
+    weights: dict[str, float] = json.loads(path.read_text(encoding="utf-8"))
     return weights
 
 
