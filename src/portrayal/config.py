@@ -374,8 +374,8 @@ def llm_settings(
     if not asked_models:
         for name in ("base_url", "parameters", "budget", "price"):
             if settings.get(name):
-                shown = options_of(AskingConfig)[name].shown.replace("_", "-")
-                option = which.format(shown if which.startswith("--") else name)
+                option_name = options_of(AskingConfig)[name].shown.replace("_", "-")
+                option = which.format(option_name if which.startswith("--") else name)
                 raise OptionError(
                     f"{option} says nothing without --labeler-model, --factor-model or a "
                     "classifier llm:…."

@@ -527,7 +527,7 @@ def finite(value: Any) -> Any:
     return [finite(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
-def judged_population(asked: str, estimates: Iterable[Estimate]) -> Population:
+def judged_population(population: str, estimates: Iterable[Estimate]) -> Population:
     """Return what findings are about: of fewer than `FEW_PROMPTS`, these very prompts alone.
 
     That is what is asked for, and also where no estimate rests on enough prompts to speak of
@@ -536,5 +536,5 @@ def judged_population(asked: str, estimates: Iterable[Estimate]) -> Population:
     # What is known of these prompts alone, whichever was asked for, says nothing of the others
     valued = [e for e in estimates if e.value is not None and e.population != THESE]
     few = max((e.n_clusters for e in valued), default=0) < FEW_PROMPTS
-    known = any(e.fixed is not None for e in valued)
-    return THESE if asked == THESE or (few and known) else LIKE_THESE
+    has_fixed = any(e.fixed is not None for e in valued)
+    return THESE if population == THESE or (few and has_fixed) else LIKE_THESE

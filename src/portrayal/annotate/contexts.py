@@ -114,11 +114,11 @@ class Context:
         words = _TOKEN.findall(text[end : end + _WINDOW].replace("’", "'"))
         after = _Beside(words, words)
         # Whether one of the patterns fits the words before and behind
-        wanted, unwanted = (
+        matches_where, matches_unless = (
             any(_stand(p[0], before) and _stand(p[1], after) for p in patterns)
             for patterns in (self.where, self.unless)
         )
-        return (wanted or not self.where) and not unwanted
+        return (matches_where or not self.where) and not matches_unless
 
 
 def _stand(

@@ -93,7 +93,7 @@ class GroupWordTable:
             for words in variants(phrase):
                 self.words.add(lexicon, words, Entry(EXCLUDED, len(words)))
         counted: list[tuple[Mapping[str, tuple[str, ...]], Context | None]] = [(source.words, None)]
-        counted += [(listed.compounded, None) for listed in source.contexts]
+        counted += [(word_context.compounded, None) for word_context in source.contexts]
         counted += [(of.phrases, read_context(of, source.lists)) for of in source.contexts]
         for words_of, context in counted:
             for group, phrases in words_of.items():
@@ -221,7 +221,7 @@ class GroupReader:
         for match in without_names(text, self._table.find(text)) if text else ():
             words.setdefault(match.lexicon, []).append(match)
         own_columns = dict(row.get("columns") or ())
-        seen: list[dict[str, Any]] = []
+        observations: list[dict[str, Any]] = []
         short: list[str] = []
         for number, (factor, source) in enumerate(self.sources):
             keys, hits = factor.keys, words.get(number, ())
@@ -246,7 +246,7 @@ class GroupReader:
             spans = [
                 {"start": hit.start, "end": hit.end, "group": keys[hit.column]} for hit in hits
             ]
-            seen += [
+            observations += [
                 {
                     **{"factor": factor.name, "source": source.name, "status": response.status},
                     **{
@@ -258,7 +258,7 @@ class GroupReader:
                 for response, value in responses
                 if value is not None  # a model's answer stands there also where it is empty
             ]
-        return {"seen": seen, "said": "|".join(short)}
+        return {"seen": observations, "said": "|".join(short)}
 
 
 def of_cell(source: ColumnSource, cell: str, keys: Sequence[str]) -> GroupResponse:

@@ -143,8 +143,8 @@ class ModelReader:
         """`check`, unless the run holds the annotations by these answers already."""
         for name in self.annotators:
             note = run.annotations(name).note()
-            asked = (note.get("settings") or {}).get("asked", {})
-            if not note.get("complete") or asked != asked | self.marks:
+            recorded_marks = (note.get("settings") or {}).get("asked", {})
+            if not note.get("complete") or recorded_marks != recorded_marks | self.marks:
                 return self.check()
         return self
 

@@ -342,11 +342,11 @@ def _partners(
         # One half for each group of the person, among those that are alike otherwise
         by_rest: dict[tuple[str, ...], dict[str, Mapping[str, str]]] = {}
         for request in block:
-            rest = tuple(request.get(name, "") for name in alike)
-            by_rest.setdefault(rest, {})[request.get(group, "")] = request
-        cells = [(rest, name) for rest, halves in by_rest.items() for name in halves]
-        for rest, half_group in cells:
-            halves = by_rest[rest]
+            alike_key = tuple(request.get(name, "") for name in alike)
+            by_rest.setdefault(alike_key, {})[request.get(group, "")] = request
+        cells = [(alike_key, name) for alike_key, halves in by_rest.items() for name in halves]
+        for alike_key, half_group in cells:
+            halves = by_rest[alike_key]
             half = halves[half_group]
             other_groups = sorted(
                 (o for o in halves if o != half_group), key=lambda o: o not in words
@@ -364,7 +364,7 @@ def _partners(
             pair_words: Pairs = tuple(pairs)
             request_names, asked_words = _asked(tuple(sorted(requests)), locale, pair_words)
             hidden_names = known_names | request_names
-            partners[pair, *rest, half_group] = _Partner(
+            partners[pair, *alike_key, half_group] = _Partner(
                 pair_words, hidden_names, asked_words, weight
             )
     return partners

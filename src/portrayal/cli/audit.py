@@ -63,10 +63,10 @@ def collect_of(study: str, file: str = "") -> tuple[Callable[..., None], str]:
         from portrayal.collect.ask.loop import ask_model
         from portrayal.run import Run
 
-        json, own = format == "json", {"prompts": Path(file)} if file else {}
+        json, file_prompts = format == "json", {"prompts": Path(file)} if file else {}
         if write_batch is not None:
             asking = ask.asking_of(
-                split_prompt_options(ask.settings_of(model_options), study) | own
+                split_prompt_options(ask.settings_of(model_options), study) | file_prompts
             )
             prompts = prompts_of(study, asking.prompts, asking.prompt_options)
             n = batchfile.write_batch(write_batch, prompts, asking)
@@ -76,7 +76,7 @@ def collect_of(study: str, file: str = "") -> tuple[Callable[..., None], str]:
             return
         run = Run(out or Path("runs") / (Path(file).stem or registry.called(study)))
         with run.lock(), ask.asking(model_options, format) as settings:
-            asking = ask.asking_of(split_prompt_options(settings, study) | own)
+            asking = ask.asking_of(split_prompt_options(settings, study) | file_prompts)
             report = ask_model(run, study, asking, show.nothing if json else show.line)
         if json:
             names = "model done total outcomes asked tries"
@@ -215,23 +215,23 @@ def audit_of(name: str) -> tuple[Callable[..., None], str]:
     return audit, f"portrayal audit {name} --texts answers.csv --out runs/mine{files_of_pairs}"
 
 
-def audit_file(whole: bool) -> tuple[Callable[..., None], str]:
+def audit_file(all_options: bool) -> tuple[Callable[..., None], str]:
     """Return the command `audit FILE`, which needs no study, and an example.
 
     Parameters
     ----------
-    whole
+    all_options
         Whether it takes all options of comparisons by --set; loading these takes a second, which
         its help alone does not wait for.
     """
-    all_options = {**_audit_options(), **options_of(StudyOptions)}
-    options = [all_options[name] for name in _OF_FILES]
-    if whole:
+    option_of = {**_audit_options(), **options_of(StudyOptions)}
+    options = [option_of[name] for name in _OF_FILES]
+    if all_options:
         # What the columns say is no option here
         by_columns = {"by", "score", "group", "apart", "source"}
         of_pairs = options_of(registry.get("studies", "pairs").options)
-        shown = {option.name for option in options} | by_columns
-        options += [replace(o, rare=True) for name, o in of_pairs.items() if name not in shown]
+        names = {option.name for option in options} | by_columns
+        options += [replace(o, rare=True) for name, o in of_pairs.items() if name not in names]
     file_options = record(options)
 
     def audit(

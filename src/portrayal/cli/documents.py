@@ -73,15 +73,15 @@ def replicate_of(name: str) -> tuple[Callable[..., None], str]:
         from portrayal.run.manifest import SETTINGS
 
         published_tables_of(name)  # or an error, before any model is asked
-        chosen = given(model_options)
+        audit_options = given(model_options)
         place = out or Path(f"runs/replicate-{registry.called(name)}")
-        mine = [texts, *map(chosen.get, ("model", "reference"))]
-        if (data and any(mine)) or (texts and chosen.get("model")):
+        mine = [texts, *map(audit_options.get, ("model", "reference"))]
+        if (data and any(mine)) or (texts and audit_options.get("model")):
             raise OptionError("give one of --data, --texts and --model: whose texts are compared.")
         if data is not None:
-            chosen = {"workers": os.cpu_count() or 1, **chosen}
+            audit_options = {"workers": os.cpu_count() or 1, **audit_options}
             say = show.line if format == "table" else None
-            replication = replicated(name, data, place, say=say, **chosen)
+            replication = replicated(name, data, place, say=say, **audit_options)
         elif any(mine):
             if texts is not None and (texts / SETTINGS).is_file():
                 run = Run.open(texts)
@@ -90,7 +90,7 @@ def replicate_of(name: str) -> tuple[Callable[..., None], str]:
             if run.study != name:
                 raise OptionError(f"{texts} is a run of {run.study}; give one of {name}.")
             replication = beside_published(run)
-        elif out or chosen or format == "csv":
+        elif out or audit_options or format == "csv":
             raise OptionError("csv and options of an audit need --data, --texts or --model.")
         else:  # only the printed tables are compared, which needs no run
             _reproduction(name, format, list_rows=show_all)

@@ -41,7 +41,7 @@ def agency(
     with ask.asking(model_options, format) as settings:
         classifier_options = settings.pop("llm_settings", {})
         asking = ask.asking_of(settings)
-        asked = [classifier] if classifier.startswith("llm:") else []
+        llm_specs = [classifier] if classifier.startswith("llm:") else []
         mitigated = mitigate_agency(
             source,
             asking,
@@ -49,7 +49,7 @@ def agency(
             columns=column or (),
             classifier=classifier,
             masked=masked,
-            llm_settings=llm_settings(asked, classifier_options, settings),
+            llm_settings=llm_settings(llm_specs, classifier_options, settings),
             say=show.nothing if json else show.line,
         )
     facts = mitigated.facts

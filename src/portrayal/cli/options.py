@@ -184,8 +184,8 @@ _ARGUMENTS = re.compile(r"^Parameters\n-+\n(.*?)(?=^\w[^\n]*\n-+\n|\Z)", re.M | 
 _ARGUMENT = re.compile(r"^(\w[\w, ]*)\n((?:    .*\n?)+)", re.M)
 
 
-def prompt_options(study: str, taken: Collection[str] = ()) -> list[Option]:
-    """Return the arguments of the study's prompt maker as options, but for names that are `taken`.
+def prompt_options(study: str, other_names: Collection[str] = ()) -> list[Option]:
+    """Return the arguments of the study's prompt maker as options, but for `other_names`.
 
     Of an argument that holds several values (`forms`) the option is the repeatable `form`.
     """
@@ -209,7 +209,7 @@ def prompt_options(study: str, taken: Collection[str] = ()) -> list[Option]:
             pair = "FIELD=NAME" if singular == "column" else "NAME=VALUE"
             text, metavar = f"{option.help} Repeatable.", pair * option.named
             option = replace(option, default=None, help=text, shown=singular, metavar=metavar)
-        if option.shown not in taken:
+        if option.shown not in other_names:
             options.append(option)
     return options
 
@@ -222,9 +222,9 @@ def with_prompts(study: str) -> str:
     return " ".join([study, *(f"--{name} FILE" for name in needed)])
 
 
-def split_prompt_options(given: dict[str, Any], study: str) -> dict[str, Any]:
+def split_prompt_options(values: dict[str, Any], study: str) -> dict[str, Any]:
     """Return what was given, with the options of the study's prompts under `prompt_options`."""
-    names = [option.name for option in prompt_options(study) if option.name in given]
-    other_values = {name: value for name, value in given.items() if name not in names}
-    of_prompts = {name: given[name] for name in names}
+    names = [option.name for option in prompt_options(study) if option.name in values]
+    other_values = {name: value for name, value in values.items() if name not in names}
+    of_prompts = {name: values[name] for name in names}
     return other_values | ({"prompt_options": of_prompts} if of_prompts else {})

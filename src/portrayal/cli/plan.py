@@ -74,14 +74,14 @@ def plan(
     )
     facts = {"needed": [finite(size) | {"n_texts": size.design.n_texts} for size in needed]}
     first = needed[0].design
-    taken = f"texts of a prompt correlate by {first.correlation:.2g}"
+    assumptions = f"texts of a prompt correlate by {first.correlation:.2g}"
     if kind == "difference":
-        taken += f", differences vary by {varies:.0%} of their size between prompts"
+        assumptions += f", differences vary by {varies:.0%} of their size between prompts"
     if unit != "sd":
-        taken += f", of the other group {first.base_share:.0%} have it"
+        assumptions += f", of the other group {first.base_share:.0%} have it"
     lead = (
         f"found with {power:.0%} power at level {level:.0%} among {first.n_tests:,} tests; "
-        f"taken for granted: {taken}"
+        f"taken for granted: {assumptions}"
     )
     rows, notes = [], dict[str, None]()
     for size in needed:

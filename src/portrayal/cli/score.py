@@ -88,8 +88,8 @@ def people(
         facts["not_read"] = "; ".join(f"{n:,} {reason}" for reason, n in unread) or "none"
     model = model_options.labeler_model or None
     with ask.asking(model_options, format, quiet=model is None) as of_model:
-        own = {n: value for n, value in of_model.items() if n not in ("model", "samples")}
-        settings = llm_settings([model], own, {}, "--labeler-{}")
+        options = {n: value for n, value in of_model.items() if n not in ("model", "samples")}
+        settings = llm_settings([model], options, {}, "--labeler-{}")
         labelling = labelling_of(labeler, model, model_options.labeler_samples, settings)
         read: list[Any] | None = None
         if labelling is not None and not stories:
@@ -201,8 +201,8 @@ def agency(
     specs = classifier or ("lexicon", "linear")
     # All classifiers are loaded before one is scored: a wrong name costs no hour of work
     with ask.asking(model_options, format) as of_model:
-        asked = [spec for spec in specs if spec.startswith("llm:")]
-        settings = llm_settings(asked, of_model, {}, "--classifier-{}")
+        llm_specs = [spec for spec in specs if spec.startswith("llm:")]
+        settings = llm_settings(llm_specs, of_model, {}, "--classifier-{}")
         labelled = read_labelled(hand_labels, column or (), text_column)
         tell = show.nothing if json else show.line
         loaded = _classifiers(specs, kinds, labelled, out, settings, tell)

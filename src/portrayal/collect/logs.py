@@ -203,18 +203,18 @@ def _leaves(name: str, value: Any, deepest: int) -> Iterator[tuple[str, Any]]:
         yield name, value
 
 
-def _object(value: Any, what: str) -> dict[str, Any]:
+def _object(value: Any, name: str) -> dict[str, Any]:
     """An object, {} where there is none."""
     if value is not None and not isinstance(value, dict):
-        raise DataError(f"expected {what} to be an object, found {type(value).__name__}.")
+        raise DataError(f"expected {name} to be an object, found {type(value).__name__}.")
     return value or {}
 
 
-def _list(value: Any, what: str) -> list[Any]:
+def _list(value: Any, name: str) -> list[Any]:
     """A list, [] where there is none."""
     value = _parsed(value)
     if value is not None and not isinstance(value, list):
-        raise DataError(f"expected {what} to be a list, found {type(value).__name__}.")
+        raise DataError(f"expected {name} to be a list, found {type(value).__name__}.")
     return value or []
 
 
@@ -360,8 +360,8 @@ def _chat(item: Row, number: int) -> Iterator[Row]:
     """A row for each turn of the assistant, addressed by `conversation` and `turn`."""
     chat = next((name for name in _CHATS if name in item), _CHATS[0])
     further = {name: value for name, value in item.items() if name != chat}
-    named = (further.get(name) for name in _OF_CHATS)
-    conversation = str(next((v for v in named if isinstance(v, (str, int))), number))
+    identifiers = (further.get(name) for name in _OF_CHATS)
+    conversation = str(next((v for v in identifiers if isinstance(v, (str, int))), number))
     systems, users, n_turns, role = list[str](), list[str](), 0, ""
     messages = _list(item[chat], chat)
     for message in messages:
@@ -379,9 +379,9 @@ def _chat(item: Row, number: int) -> Iterator[Row]:
             yield from _rows([turn], {**request, **address}, further, text_id=text_id)
         role = turn.role
     if messages and not n_turns:  # the answer stands beside the messages
-        beside = next((name for name in _RESPONSES if further.get(name) is not None), "")
-        value = further.pop(beside, None)
-        answers = _answers({beside: value} if beside == "choices" else value)
+        response_field = next((name for name in _RESPONSES if further.get(name) is not None), "")
+        value = further.pop(response_field, None)
+        answers = _answers({response_field: value} if response_field == "choices" else value)
         yield from _rows(answers, {**request, "conversation": conversation}, further)
 
 
@@ -436,8 +436,8 @@ def _harness(item: Row, _: int) -> Iterator[Row]:
         texts = [str(arguments[best][-1]).strip()]
     prompt = arguments[0][0] if arguments else None
     hashes = ("doc_hash", "prompt_hash", "target_hash")
-    taken = ("arguments", "resps", "filtered_resps", "filter", "metrics", *hashes)
-    further = {name: value for name, value in item.items() if name not in taken}
+    format_fields = ("arguments", "resps", "filtered_resps", "filter", "metrics", *hashes)
+    further = {name: value for name, value in item.items() if name not in format_fields}
     answers = [Turn("assistant", text) for text in texts]
     yield from _rows(answers, {"prompt": prompt, "sample": item.get("doc_id")}, further)
 
@@ -475,8 +475,8 @@ def _langfuse(item: Row, _: int) -> Iterator[Row]:
     """A row for each trace or generation; other observations hold no answer of a model."""
     if item.get("type", "GENERATION") != "GENERATION":
         return
-    taken = ("input", "output")
-    further = {name: _parsed(value) for name, value in item.items() if name not in taken}
+    format_fields = ("input", "output")
+    further = {name: _parsed(value) for name, value in item.items() if name not in format_fields}
     scores: dict[str, Any] = {}
     for score in _list(further.pop("scores", None), "scores"):
         if isinstance(score, dict) and "name" in score:

@@ -393,14 +393,14 @@ _SENTENCE = re.compile(r"(\S+\s+){3}.*[.!…。！][\"'”’)]*\s*\Z|(\S+\s+){1
 
 def _lines(path: Path, zipped: bool, encoding: str = "") -> Iterator[str]:
     """Lines with their ends, none longer than `LONGEST`, and not too many of a packed file."""
-    left = most_unpacked() if zipped else math.inf
+    budget = most_unpacked() if zipped else math.inf
     with _opened(path, zipped, encoding) as stream:
         # Bounded: a file without a line feed would be read whole into memory
         while line := stream.readline(LONGEST + 1):
             if len(line) > LONGEST:
                 raise DataError(f"{path}: a line has more than {LONGEST:,} characters.")
-            left -= len(line)
-            if left < 0:
+            budget -= len(line)
+            if budget < 0:
                 raise _too_large(path)
             yield line
 
@@ -421,14 +421,14 @@ def header(names: Iterable[str], source: str) -> list[str]:
 
 
 @contextmanager
-def _reading(what: Callable[[], str], advice: str = "") -> Iterator[None]:
+def _reading(problem: Callable[[], str], advice: str = "") -> Iterator[None]:
     """Say what cannot be read where a block fails at it."""
     try:
         yield
     except PortrayalError:
         raise
     except (csv.Error, ValueError, RecursionError, *_BROKEN_ZIP) as error:
-        raise DataError(f"{what()} ({error}).{advice}") from error
+        raise DataError(f"{problem()} ({error}).{advice}") from error
 
 
 def _csv(

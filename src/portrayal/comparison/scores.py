@@ -127,15 +127,15 @@ def _read(
                 "--score" if column in score else "--pair-by" if column == pair_by else "--cluster"
             )
             raise missing_column(source, column, option)
-    named = IDS if pair_by is None else (pair_by,)
+    id_columns = IDS if pair_by is None else (pair_by,)
     # Of each row what is needed alone, as its other columns may hold long texts.
-    rows = [{n: row.get(n) for n in (*named, *score, cluster)} for row in source.rows()]
+    rows = [{n: row.get(n) for n in (*id_columns, *score, cluster)} for row in source.rows()]
 
     def labels_of(name: str | None) -> list[str]:
         cells = (row[name] if name else None for row in rows)
         return ["" if missing(cell) else str(cell) for cell in cells]
 
-    ids = {name: labels_of(name) for name in named if name in source.columns}
+    ids = {name: labels_of(name) for name in id_columns if name in source.columns}
     arrays: dict[str, FloatArray] = {}
     for name in score:
         values = [row[name] for row in rows]

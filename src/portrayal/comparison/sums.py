@@ -62,9 +62,9 @@ class Sums:
         """Return the sums of one mean, Σ total / Σ count, of units in prompts; (n_units,) each."""
         codes = np.unique(prompts)
         sums = [np.bincount(prompts, x)[codes, np.newaxis] for x in (total, count)]
-        held, none = sums[1][:, 0] > 0, np.full((int((sums[1] > 0).sum()), 1), np.nan)
-        cells = (*(x[held] for x in sums), none, none)
-        return cls("mean", False, cells, np.ones(1), np.full(1, np.nan), codes[held])
+        has_units, none = sums[1][:, 0] > 0, np.full((int((sums[1] > 0).sum()), 1), np.nan)
+        cells = (*(x[has_units] for x in sums), none, none)
+        return cls("mean", False, cells, np.ones(1), np.full(1, np.nan), codes[has_units])
 
     @property
     def are_shares(self) -> bool:

@@ -508,7 +508,7 @@ def _tested(
             low, high, p = infer_fixed_shares(a, n, level, nulls / highest)
             reason = np.where(np.isnan(p), test.reason, "")
             test = replace(test, low=low, high=high, p=p, reason=reason)
-        shown = {name: getattr(test, name) * highest for name in ("value", "low", "high")}
+        values = {name: getattr(test, name) * highest for name in ("value", "low", "high")}
     elif is_ratio:
         # One score serves both ends: p and interval come of it and so agree.
         score = RatioScore(TwoSides(a, n, b, m))
@@ -524,6 +524,6 @@ def _tested(
         # Influences of a ratio are of its logarithm.
         at_null = np.log(nulls) if sums.log else nulls
         test = infer_influences(one.value, one.influence, totals, level, at_null)
-        shown = {name: getattr(test, name) for name in ("value", "low", "high")}
-        shown = {name: np.exp(x) if sums.log else x for name, x in shown.items()}
-    return replace(test, **shown), closed
+        values = {name: getattr(test, name) for name in ("value", "low", "high")}
+        values = {name: np.exp(x) if sums.log else x for name, x in values.items()}
+    return replace(test, **values), closed

@@ -220,13 +220,13 @@ def code_table(coded: CodedTexts) -> list[dict[str, str]]:
     A text of several groups is of none, as groups are compared; a code of a model stands apart
     from that of people, with the model's name.
     """
-    rows, apart = [], {"source_id", "side"}
+    rows, excluded_columns = [], {"source_id", "side"}
     # Where models are the groups, an audit must not split texts by them
     if coded.groups.keys() <= {about.get("model") for about in coded.rows.values()}:
-        apart.add("model")
+        excluded_columns.add("model")
     for name, about in coded.rows.items():
         groups = [group for group, members in coded.groups.items() if name in members]
-        row = {key: str(value) for key, value in about.items() if key not in apart}
+        row = {key: str(value) for key, value in about.items() if key not in excluded_columns}
         row |= {"text_id": name, "group": groups[0] if len(groups) == 1 else ""}
         for by, codes in coded.readings.items():
             for key in coded.labels.codes:

@@ -227,13 +227,13 @@ def _recognised(
         )
     if isinstance(texts, str) and texts in registry.names("studies"):
         raise OptionError(f"{texts} is a study, no file: audit(texts, study={texts!r}).")
-    named = parse_columns(columns)
+    column_of = parse_columns(columns)
     if isinstance(texts, (str, Path)) and is_asked(texts):
         source = asked_source(texts)
-        named = {name: name for name in ("text", "prompt", "model")} | named
+        column_of = {name: name for name in ("text", "prompt", "model")} | column_of
     else:
         source = open_source(texts, score)
-    design = recognise(source, by=by, columns=named, scores=score, asked=asked)
+    design = recognise(source, by=by, columns=column_of, scores=score, asked=asked)
     if design.question:
         raise OptionError(design.question)
     return design
@@ -262,9 +262,9 @@ def _stages(
         classifying_of(getattr(options, "classifier", ""), config.llm_settings),
     ]
     # Studies of news or scores have no characters to label
-    chosen: Any = options
-    if hasattr(chosen, "labeler_model"):
-        labeler = chosen.labeler, chosen.labeler_model, chosen.labeler_samples
+    study_options: Any = options
+    if hasattr(study_options, "labeler_model"):
+        labeler = study_options.labeler, study_options.labeler_model, study_options.labeler_samples
         readers.append(labelling_of(*labeler, config.llm_settings))
     for line in options.said():
         tell(line)

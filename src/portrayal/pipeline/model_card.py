@@ -110,7 +110,7 @@ def _lines(view: View) -> Iterator[str]:
     for section in tomllib.loads(form)["section"]:
         yield f"\n## {section['title']}\n\n*{section['asks']}*\n"
         yield from (f"- {answer.format_map(facts)}" for answer in section.get("answers", ()))
-        statements = [(name, *said) for name in section.get("lists", ()) for said in lists[name]]
+        statements = [(name, *row) for name in section.get("lists", ()) for row in lists[name]]
         for name, text, estimates in statements:
             source = "audit.toml" if name in OF_SETTINGS else "estimates.parquet"
             yield f"- {markdown(text)} [{source}]"
@@ -130,9 +130,9 @@ def _facts(view: View) -> dict[str, str]:
     """What a run knows of its texts, by the names that the form gives it, as Markdown."""
     note = view.note
     collected = f"Imported from {note['source']}, which does not say how and when it was made."
-    if asked := note.get("asked", {}):
+    if requests := note.get("asked", {}):
         collected = "Asked by the interfaces of the models."
-    for model, request in sorted(asked.items()):
+    for model, request in sorted(requests.items()):
         parameters = [f"{k} {v}" for k, v in sorted(request["parameters"].items())]
         names = f"; it names itself {', '.join(request['answered_by'])}"
         collected += f" {model}: {', '.join(parameters) or 'default parameters'}"

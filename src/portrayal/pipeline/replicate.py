@@ -181,10 +181,10 @@ def replicate(
     spec = published_tables_of(study)
     # Before files are read, which may be gigabytes
     check_folder(Path(out), *MARKS)
-    kept = Path(out) / "given"
-    kept.mkdir(parents=True, exist_ok=True)
+    folder = Path(out) / "given"
+    folder.mkdir(parents=True, exist_ok=True)
     files = _AuthorsFiles(spec)
-    written: dict[str, Any] = {**files.written(Path(data), kept)}
+    written: dict[str, Any] = {**files.written(Path(data), folder)}
     if "texts" not in written:
         kinds = "; ".join(
             " and ".join(names[0] for names in (kind["columns"][f] for f in kind["needs"]))
@@ -203,13 +203,13 @@ def replicate(
                 written[part] = selected
     # The rows are written anew each time, so the texts of an earlier try may go
     labels = {name: name for name in spec.get("labels", ()) if name in files.fields}
-    chosen: dict[str, Any] = {"study": study, "say": say, "replace": True, "columns": labels}
-    chosen |= {**spec.get("options", {}), **options}
-    run = audit(written["texts"], reference=written.get("reference"), out=out, **chosen)
+    settings: dict[str, Any] = {"study": study, "say": say, "replace": True, "columns": labels}
+    settings |= {**spec.get("options", {}), **options}
+    run = audit(written["texts"], reference=written.get("reference"), out=out, **settings)
     records = [*run.records]
     for part, more in spec.get("parts", {}).items():
         if part in written:  # texts that an audit of the others cannot hold
-            records += audit(written[part], out=Path(out) / part, **{**chosen, **more}).records
+            records += audit(written[part], out=Path(out) / part, **{**settings, **more}).records
     figures = _figures(records, spec)
     for reading in spec.get("readings", ()):
         has_labels = {*reading.get("columns", ())} <= files.fields

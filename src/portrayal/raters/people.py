@@ -389,9 +389,9 @@ def score_people(
     slots = compare(stories, label(stories) if people is None else people)
     # By the labelled name, so that a wrong prediction changes no race; NaN where no table has it
     shares = np.full((len(slots), len(RACES)), np.nan)
-    if named := [i for i, name in enumerate(slots.gold_name) if name is not None]:
-        names = [slots.gold_name[i] for i in named]
-        shares[named] = race_likelihoods(names, table_of(name_table), mena_nhpi_table())
+    if name_indices := [i for i, name in enumerate(slots.gold_name) if name is not None]:
+        names = [slots.gold_name[i] for i in name_indices]
+        shares[name_indices] = race_likelihoods(names, table_of(name_table), mena_nhpi_table())
     (_, total), *of_groups = _scores(slots, shares, level)
     by: dict[str, dict[str, PeopleScore]] = {name: {} for name in ATTRIBUTES}
     for (attribute, value), score in of_groups:

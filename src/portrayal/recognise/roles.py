@@ -98,14 +98,14 @@ def _explicit(table: InputTable, columns: Mapping[str, str]) -> dict[str, InputC
     return {name: table.columns[column] for name, column in columns.items()}
 
 
-def text_column(source: TextSource, taken: Collection[str]) -> str:
+def text_column(source: TextSource, other_columns: Collection[str]) -> str:
     """Return the column of a source that holds texts, by its values and its name.
 
     Parameters
     ----------
     source
         Its rows.
-    taken
+    other_columns
         Columns that hold something else.
 
     Raises
@@ -121,7 +121,7 @@ def text_column(source: TextSource, taken: Collection[str]) -> str:
     'gpt_gen'
     """
     table = InputTable.of(source)
-    columns = {name: column for name, column in table.columns.items() if name not in taken}
+    columns = {name: column for name, column in table.columns.items() if name not in other_columns}
     return _text(replace(table, columns=columns), None)[0].name
 
 
@@ -144,8 +144,8 @@ def _text(table: InputTable, explicit: InputColumn | None) -> tuple[InputColumn,
         for column in table.columns.values()
         if not column.is_number and (column.length >= LONG or column is explicit)
     ]
-    whole = [column for column in long if not column.holds_lists]
-    candidates = [c for c in whole if len(c.counts) > 1 or table.n_rows == 1]
+    scalar_columns = [column for column in long if not column.holds_lists]
+    candidates = [c for c in scalar_columns if len(c.counts) > 1 or table.n_rows == 1]
     # Answers of a word or two are texts only by their name
     candidates = candidates or [
         c
@@ -155,7 +155,7 @@ def _text(table: InputTable, explicit: InputColumn | None) -> tuple[InputColumn,
         and not (c.is_score or c.models > 0.6)
     ]
     # Texts that are all the same are refused as such
-    candidates = candidates or whole
+    candidates = candidates or scalar_columns
     if explicit is not None:
         return explicit, long
     ranked = sorted(candidates, key=text_score, reverse=True)

@@ -190,9 +190,9 @@ _ROUNDING = 0.02
 
 def find_unit(values: FloatArray, columns: Iterable[str], file: str) -> str:
     """Return the unit of `values`, shape (names, groups): named by columns or seen in them."""
-    named = {match[0] for column in columns if (match := _UNIT.search(header_key(column)))}
+    header_words = {match[0] for column in columns if (match := _UNIT.search(header_key(column)))}
     for unit, words in _UNIT_WORDS.items():
-        if named & words:
+        if header_words & words:
             return unit
     is_whole = bool(np.all(values == np.round(values)))
     rows = values.sum(axis=1)

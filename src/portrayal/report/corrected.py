@@ -47,12 +47,12 @@ def corrections(view: View) -> tuple[str, ...]:
             " What the scorer saw lies outside the interval of the corrected number in "
             f"{outside or 'none'} of them."
         )
-        moved = [e for e in corrected if _moved_by(e) > 0]
-        moved.sort(key=lambda e: (-_moved_by(e), e.measure, e.id))
-        lines += [_moved_words(e) for e in moved[:MOST_MOVED]]
-        if (more := len(moved) - MOST_MOVED) > 0:
+        shifts = [e for e in corrected if _moved_by(e) > 0]
+        shifts.sort(key=lambda e: (-_moved_by(e), e.measure, e.id))
+        lines += [_moved_words(e) for e in shifts[:MOST_MOVED]]
+        if (more := len(shifts) - MOST_MOVED) > 0:
             lines.append(f"{fmt.plural(more, 'more number')} moved less.")
-        if not moved:
+        if not shifts:
             lines.append(f"No number moved: {_who(tried[0])} of these texts what the scorer saw.")
     return (*lines, *_reasons([e for e in tried if e not in corrected]))
 

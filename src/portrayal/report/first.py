@@ -247,25 +247,25 @@ def answer_lines(run: Run | View) -> Iterator[str]:
     screen = Report.of(run)
     yield from screen.leads
     yield from about.unread(View.of(run))
-    stated = screen.stated
+    findings = screen.stated
     # Of like strength, one with counts can be repeated by anybody.
     counted = [
         finding
-        for finding in stated
-        if finding.strength == stated[0].strength
+        for finding in findings
+        if finding.strength == findings[0].strength
         and (finding.first.counts or FIRST in finding.first.details)
     ]
-    for finding in (*counted, *stated)[:1]:
+    for finding in (*counted, *findings)[:1]:
         # One fact, and that nobody checked the scorer's reading of these texts.
         facts = [f for i, f in enumerate(finding.facts) if i < 1 or f == AS_READ]
         yield f"{finding.headline}. {capital(finding.sure)}: {', '.join(facts)}."
     yield from (f"asked beforehand: {line}" for line in screen.asked)
     # What would answer a question that is open comes before more of what is answered.
-    if not stated and screen.remedies:
+    if not findings and screen.remedies:
         yield screen.remedies[0]
         return
     following = shlex.join(("portrayal", "list", "findings", str(screen.run.path)))
-    more = f"{fmt.plural(len(stated) - 1, 'more finding')}. " if len(stated) > 1 else ""
+    more = f"{fmt.plural(len(findings) - 1, 'more finding')}. " if len(findings) > 1 else ""
     yield f"{more}Next: {following}"
 
 

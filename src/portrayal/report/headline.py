@@ -145,9 +145,9 @@ def headline(view: View, findings: Sequence[Finding]) -> Headline:
     errors = _errors_needed(tested)
     questions = _by_question(tested, errors, readable)
     if not unseen:
-        stated = {id(e) for finding in findings for e in finding.estimates}
+        stated_ids = {id(e) for finding in findings for e in finding.estimates}
         # What chance does not explain is either stated, or more prompts would not help to state it.
-        unstated = [e for e in tested if not beyond_chance(e) and id(e) not in stated]
+        unstated = [e for e in tested if not beyond_chance(e) and id(e) not in stated_ids]
         unstated.sort(key=lambda e: (e.tests[0].p, label_of(view, e)))
         candidates = tuple(_candidate(view, e, errors[id(e)]) for e in unstated[:SHOWN])
         if findings:
@@ -300,11 +300,11 @@ def planned(e: Estimate) -> int | None:
     if not (is_share or unit == TEXT_SD) or (these and math.isnan(blocks)):
         return None
     n_blocks = int(blocks) if these else max(e.n_clusters, 1)
-    apart = e.unit == "text" and "within" not in (e.interval.method if e.interval else "")
+    unpaired = e.unit == "text" and "within" not in (e.interval.method if e.interval else "")
     # Clusters of one group each are counted as the smaller group has them
-    each = max(round(e.n_texts / n_blocks / 2), 1)
-    design: dict[str, Any] = {"unit": "points" if is_share else "sd", "texts": each}
-    design |= {"blocks": n_blocks} if these else {"apart": apart}
+    n_texts = max(round(e.n_texts / n_blocks / 2), 1)
+    design: dict[str, Any] = {"unit": "points" if is_share else "sd", "texts": n_texts}
+    design |= {"blocks": n_blocks} if these else {"apart": unpaired}
     needed = plan("difference", [SMALL[unit][0]], **design)[-1]
     return None if needed.undefined else needed.design.n_texts
 

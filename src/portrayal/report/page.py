@@ -96,8 +96,8 @@ def render(view: View) -> str:
 def _contents(view: View) -> dict[str, Any]:
     """What the template of a run's page is given of the run."""
     report, first, study = report_of(view), first_screen(view), view.study
-    drawn = figures(view)
-    charts = [f for f in (*drawn, first.chart) if f is not None and f.chart is not None]
+    page_figures = figures(view)
+    charts = [f for f in (*page_figures, first.chart) if f is not None and f.chart is not None]
     texts = report.texts or random_texts
     # The name of a study that is not installed here stands for its title.
     title = study.title if study else str(view.settings.get("study", "Audit"))
@@ -119,8 +119,8 @@ def _contents(view: View) -> dict[str, Any]:
         "first": first,
         # A figure that shows nothing has one line of its own.
         "charts": {
-            "full": [figure for figure in drawn if not figure.empty],
-            "empty": [figure for figure in drawn if figure.empty],
+            "full": [figure for figure in page_figures if not figure.empty],
+            "empty": [figure for figure in page_figures if figure.empty],
         },
         "data": packed(script_json({figure.key: figure.svg for figure in charts})),
         "erring": any(ERROR_VALUE in e.details for e in view.estimates),

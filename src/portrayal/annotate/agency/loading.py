@@ -68,8 +68,8 @@ _LEXICON_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
 
 def _any_of(words: str | Sequence[str]) -> re.Pattern[str]:
-    listed = sorted({w.casefold() for w in (words.split() if isinstance(words, str) else words)})
-    return re.compile("|".join(re.escape(word).replace(r"\*", ".*") for word in listed))
+    terms = sorted({w.casefold() for w in (words.split() if isinstance(words, str) else words)})
+    return re.compile("|".join(re.escape(word).replace(r"\*", ".*") for word in terms))
 
 
 _Words = Annotated[re.Pattern[str], Holds(reads=str | tuple[str, ...], convert=_any_of)]

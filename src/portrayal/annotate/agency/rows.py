@@ -184,8 +184,8 @@ def _classifier(settings: Mapping[str, Any], *, masked: bool) -> AgencyClassifie
     spec = settings.get("classifier", "linear")
     if "asked" not in settings:
         return load_classifier(spec, masked)
-    asked = settings["asked"]
-    replies = _replies(Path(settings["run"]) / asked["answers"], asked["digest"])
+    answers_note = settings["asked"]
+    replies = _replies(Path(settings["run"]) / answers_note["answers"], answers_note["digest"])
     # Nothing is asked here: every answer is in the run
     return load_classifier(spec, masked, ask=lambda _: replies)
 

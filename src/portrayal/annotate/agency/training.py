@@ -247,14 +247,14 @@ def train_agency(
     # Of a classifier that lay here, and would be read in place of this one
     (out / "linear.npz").unlink(missing_ok=True)
     kinds = [True, False] if masked or base == "linear" else [False]
-    held = f"{Path(validation.name).name}, {len(validation):,} sentences" if validation else "none"
+    note = f"{Path(validation.name).name}, {len(validation):,} sentences" if validation else "none"
     facts: dict[str, Any] = {
         "base": base,
         "trained on": f"{Path(labelled.name).name}, {len(labelled):,} sentences, "
         f"{int(labelled.labels.sum()):,} agentic; digest {labelled.digest}",
         "licence of the data": licence,
         "sentences": "masked, and as they stand" if kinds[0] else "as they stand",
-        "validation": held,
+        "validation": note,
         **({} if base == "linear" else asdict(fitting)),
     }
     # First, so that a folder of a training that was stopped is known

@@ -61,10 +61,10 @@ def price_of(name: str, price: str | None = None) -> Price | None:
     # A thousand tokens: prices of some models rise with the length of a request
     million = genai_prices.Usage(input_tokens=1_000, output_tokens=1_000)
     try:
-        listed = genai_prices.calc_price(million, model, provider_id=service)
+        list_price = genai_prices.calc_price(million, model, provider_id=service)
     except LookupError:
         return None
-    return Price(float(listed.input_price) * 1e3, float(listed.output_price) * 1e3)
+    return Price(float(list_price.input_price) * 1e3, float(list_price.output_price) * 1e3)
 
 
 Unit = Literal["USD", "tokens"]

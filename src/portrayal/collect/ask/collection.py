@@ -189,8 +189,8 @@ class RequestPlan:
         # Whatever shapes an answer is in its key; the number of samples wanted is not
         self._hashes = []
         for prompt in self.prompts:
-            asked = [model, self.parameters, prompt.prompt_id, *prompt.asked]
-            content = json.dumps(asked, sort_keys=True, default=str)
+            request_key = [model, self.parameters, prompt.prompt_id, *prompt.asked]
+            content = json.dumps(request_key, sort_keys=True, default=str)
             self._hashes.append(hashlib.blake2b(content.encode() + b"\n", digest_size=12))
         self._done = bytearray(len(self.prompts) * self.samples)
         self.n_done = 0

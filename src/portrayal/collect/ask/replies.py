@@ -256,10 +256,10 @@ def ask_replies(
     tell(f"{asking.model} is asked what is not answered yet of {n}")
     # Not of the prompts: further ones may come to the same folder
     mark = fingerprint(replies="v1", model=asking.model, parameters=dict(asking.parameters))
-    held, unique = Run(folder), list(by_id.values())
+    run, unique = Run(folder), list(by_id.values())
     # Locked, as two askings into one folder would pay for each answer twice
-    with held.lock():
-        report = collect(held, unique, asking, mark=mark, answer_tokens=answer_tokens)
+    with run.lock():
+        report = collect(run, unique, asking, mark=mark, answer_tokens=answer_tokens)
     if report.stopped == "interrupted":
         raise KeyboardInterrupt
     if report.stopped == "declined":

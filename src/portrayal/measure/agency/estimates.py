@@ -243,8 +243,8 @@ def corrected_sums(stratum: AgencyStratum, sides: Sequence[FloatArray]) -> HandS
     inside = np.isin(hand.row, rows)
     # Equal weights say nothing of the size of the whole: together they stand for all sentences.
     if (hand.weight[inside] == 1.0).all():
-        whole = n_classed[rows].sum() / max(int(inside.sum()), 1)
-        hand = replace(hand, weight=hand.weight * whole)
+        expansion = n_classed[rows].sum() / max(int(inside.sum()), 1)
+        hand = replace(hand, weight=hand.weight * expansion)
     # The correction takes shares in 0-1, and gap = 2 share - 1.
     everyone = rows, n_classed[rows], (reading.gap[rows] + 1.0) / 2.0
     two_sides = len(sides) == 2

@@ -477,8 +477,8 @@ def with_hand_labels(
         guesses = [said_of(by_name[name]["said"])[places[key]] for name in names]
         guess = units_of(factor, source, rows, guesses)
         # Labels are read as the source is, so that both sides count alike
-        said = {x: _of_label(factor, x, table.path) for x in table.answers[factor.name]}
-        answers = [(said[labels[name, ""]],) for name in names]
+        label_responses = {x: _of_label(factor, x, table.path) for x in table.answers[factor.name]}
+        answers = [(label_responses[labels[name, ""]],) for name in names]
         truth = units_of(factor, source, rows, answers)
         note = table.note(factor.name)
         # Without chances of the draw labels count as drawn at random, so what speaks against that

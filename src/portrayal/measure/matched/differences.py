@@ -222,7 +222,7 @@ def _corrected(
         low, span = MARKS[OUTCOME if score == REFUSED else score].scale
         # People correct the score that the difference is made of, in the same wording
         valid = ~np.isnan(sets.neutral[number]) & inside[:, np.newaxis]
-        share = (weights_within(valid, first, apart=sets.apart) / answers).ravel()
+        share = (weights_within(valid, first, unpaired=sets.apart) / answers).ravel()
 
         def halves(
             row: IntArray, n: FloatArray, score: FloatArray, share: FloatArray = share
@@ -256,29 +256,29 @@ def contrasts(sets: MatchedSets) -> list[tuple[str, int]]:
     return [(f"{name}{MINUS}{OTHERS}", i) for i, name in enumerate(sets.groups)]
 
 
-def weights_within(valid: BoolArray, first: int, *, apart: bool = False) -> FloatArray:
+def weights_within(valid: BoolArray, first: int, *, unpaired: bool = False) -> FloatArray:
     """Weights of halves in the difference of each set, of those that count, (…, n_groups).
 
     Group `first` has 1, and the others that the set has share −1; all are 0 where either lacks,
-    unless groups are compared apart, where each half is of a mean of its own.
+    unless they are unpaired, where each half is of a mean of its own.
     """
     compared = valid.copy()
     compared[..., first] = False
     n_others = compared.sum(axis=-1, keepdims=True)
     weights = -1.0 * compared / np.maximum(n_others, 1)
-    weights[..., first] = valid[..., first] if apart else 1.0
+    weights[..., first] = valid[..., first] if unpaired else 1.0
     complete = valid[..., [first]] & (n_others > 0)
-    return np.asarray(np.where(complete | apart, weights, 0.0))
+    return np.asarray(np.where(complete | unpaired, weights, 0.0))
 
 
-def within_sets(value: FloatArray, first: int, *, apart: bool = False) -> FloatArray:
+def within_sets(value: FloatArray, first: int, *, unpaired: bool = False) -> FloatArray:
     """Difference of each set, shape (…,), of halves (…, n_groups); NaN where one lacks.
 
     Group `first` is compared with the other one, or with the mean of the others that the set has.
-    Apart, it is the score of the one half that each set has.
+    Unpaired, it is the score of the one half that each set has.
     """
-    weights = weights_within(~np.isnan(value), first, apart=apart)
-    if apart:
+    weights = weights_within(~np.isnan(value), first, unpaired=unpaired)
+    if unpaired:
         return np.asarray(np.where(weights.any(-1), np.nan_to_num(value).sum(axis=-1), np.nan))
     difference = (weights * np.nan_to_num(value)).sum(axis=-1)
     return np.asarray(np.where(weights[..., first] > 0, difference, np.nan))
@@ -316,7 +316,7 @@ def unit_scores(sets: MatchedSets, value: FloatArray, columns: Sequence[Column])
     Of halves (n_scores, n_sets, n_groups): their difference, or the score itself, where nothing
     blocks.
     """
-    scores = [within_sets(value[k], first, apart=sets.apart) for k, _, first in columns]
+    scores = [within_sets(value[k], first, unpaired=sets.apart) for k, _, first in columns]
     return np.stack(scores, axis=1)
 
 
@@ -343,17 +343,17 @@ def means_of(sums: GroupSums, scope: Scope, shares: BoolArray | None = None) -> 
     other, so that no standard error is known. Sides of as many units as there are clusters are
     compared as counts there.
     """
-    apart = sums.lower is not None
-    means = sums.differences(scope) if apart else sums.means(scope)
+    unpaired = sums.lower is not None
+    means = sums.differences(scope) if unpaired else sums.means(scope)
     all_or_none = np.isnan(means.p) & (np.abs(np.abs(means.value) - 1.0) < _ROUNDED)
-    where = np.flatnonzero(all_or_none & shares) if shares is not None else ()
-    if not len(where):
+    indices = np.flatnonzero(all_or_none & shares) if shares is not None else ()
+    if not len(indices):
         return means
-    n = np.floor(means.n_clusters[where] / (2.0 if apart else 1.0))[np.newaxis]
-    sign = means.value[where]
+    n = np.floor(means.n_clusters[indices] / (2.0 if unpaired else 1.0))[np.newaxis]
+    sign = means.value[indices]
     counts = np.where(sign > 0, n, 0.0), np.where(sign < 0, n, 0.0)
     low, high, p = (x.copy() for x in (means.low, means.high, means.p))
-    low[where], high[where], p[where] = count_differences(counts, (n, n), scope.level)
+    low[indices], high[indices], p[indices] = count_differences(counts, (n, n), scope.level)
     reason = np.where(np.isnan(p), means.reason, "")
     return replace(means, low=low, high=high, p=p, reason=reason)
 
@@ -529,8 +529,8 @@ def of_these_prompts(e: Estimate, writer: str, words: str, scale: float | None =
     these = f"this {noun}" if n == 1 else f"these {n} {noun}s"
     bounds = sorted((sign * e.interval.low, sign * e.interval.high))
     reach = f" ({' to '.join(digits(scale * x) for x in bounds)})" if scale else ""
-    others = f"; of other {noun}s nothing can be said from {n}" if n < FEW_PROMPTS else ""
-    return f"{writer}in {these} {words}{reach}{others}"
+    caveat = f"; of other {noun}s nothing can be said from {n}" if n < FEW_PROMPTS else ""
+    return f"{writer}in {these} {words}{reach}{caveat}"
 
 
 def form_of(e: Estimate) -> str:

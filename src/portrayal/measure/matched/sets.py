@@ -318,11 +318,11 @@ def _no_comparison(reader: "_SetReader") -> str:
 
 
 def _scores(
-    made: Sequence[TextScore], columns: Sequence[str], values: FloatArray
+    text_scores: Sequence[TextScore], columns: Sequence[str], values: FloatArray
 ) -> tuple[TextScore, ...]:
     """What each number of a text is, of values (n, n_scores): shares where all are yes or no."""
-    scores = list(made)
-    for column, cells in zip(columns, values.T[len(made) :], strict=False):
+    scores = list(text_scores)
+    for column, cells in zip(columns, values.T[len(text_scores) :], strict=False):
         numbers = cells[~np.isnan(cells)]
         if not len(numbers):
             raise OptionError(
@@ -331,7 +331,7 @@ def _scores(
             )
         kind: Literal["number", "share"] = "share" if {*numbers} <= {0.0, 1.0} else "number"
         # A column may be called as a score that is made here.
-        name = f"{column} (column)" if column in {score.name for score in made} else column
+        name = f"{column} (column)" if column in {score.name for score in text_scores} else column
         scores.append(TextScore(name, "", exchanged=False, column=kind))
     return *scores, TextScore(REFUSED, "share of answers", exchanged=False)
 

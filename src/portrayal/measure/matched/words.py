@@ -136,9 +136,9 @@ class MatchedTexts:
                 words_of_half.setdefault(half, []).append(words)
             halves: Halves = {}
             for half, answers in words_of_half.items():
-                chosen = answers if side is None else answers[side::2]
-                if chosen:
-                    halves[half] = [features(words) for words in chosen]
+                side_answers = answers if side is None else answers[side::2]
+                if side_answers:
+                    halves[half] = [features(words) for words in side_answers]
             if halves:
                 yield number, halves
 
@@ -340,21 +340,21 @@ def _proposed(
         is_first = np.array(halves) == code
         sides = [has[is_first], has[~is_first]]
         # In how many answers of a side both words stand, and one in all of them
-        together = [answers.T @ answers for answers in sides]
+        n_with_both = [answers.T @ answers for answers in sides]
         better: list[tuple[int, list[str]]] = []
         for word in (word for word, contrast in telling if contrast == i):
             j = place[word]
             first, second = (
-                both[j, j] / max(len(x), 1) for both, x in zip(together, sides, strict=True)
+                both[j, j] / max(len(x), 1) for both, x in zip(n_with_both, sides, strict=True)
             )
-            whole, also = first - second, None
+            difference, also = first - second, None
             for k, names in better:
                 # Shares of the answers that lack the better word
                 first, second = (
                     (both[j, j] - both[j, k]) / max(len(x) - both[k, k], 1.0)
-                    for both, x in zip(together, sides, strict=True)
+                    for both, x in zip(n_with_both, sides, strict=True)
                 )
-                if 2.0 * (first - second) * np.sign(whole) < abs(whole):
+                if 2.0 * (first - second) * np.sign(difference) < abs(difference):
                     also = names
                     break
             if also is None:
@@ -433,8 +433,8 @@ def sentence(e: Estimate) -> str:
     """Return a difference in a word as a finding, with the count on both sides."""
     verb = "open with" if e.strata["kind"] == "opening" else "say"
     also = [f"“{name.removeprefix(ALSO)}”" for name in e.details if name.startswith(ALSO)]
-    beside = f" (also {', '.join(also)})" if also else ""
-    words = counted_halves(e, f"{verb} “{e.strata['word']}”{beside}")
+    further_words = f" (also {', '.join(also)})" if also else ""
+    words = counted_halves(e, f"{verb} “{e.strata['word']}”{further_words}")
     return of_these_prompts(e, halves_of(e)[0], f"{words}{same_requests(e)}")
 
 

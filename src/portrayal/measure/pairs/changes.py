@@ -162,13 +162,13 @@ def _differences(
         n = len(first) + len(second)
         of = quantity.measure.rpartition(".v")[0]
         # One of the many contrasts is the question; stating all would ask it many times
-        asked = strata["matched"] == SAME
+        is_question = strata["matched"] == SAME
         fields: dict[str, Any] = {
             "strata": {**column.level.strata, **strata, "of": of},
             "n_texts": n,
             "n_units": float(n),
             "instruments": {"lexicon": column.level.lexicon},
-            "status": status_of(column.level, {}, plain=asked),
+            "status": status_of(column.level, {}, plain=is_question),
         }
         if len(first) == 0 or len(second) == 0:
             base = strata["contrast"].removeprefix(f"{strata['form']} minus ")

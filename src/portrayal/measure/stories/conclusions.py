@@ -220,12 +220,12 @@ def _quotients(by_labels: Sides, as_read: Sides, level: float) -> Iterable[tuple
         logs.append(log)
         influences.append(influence)
     totals = tuple(total for _, total in by_labels)
-    moved = infer_influences(logs[1] - logs[0], influences[1] - influences[0], totals, level)
+    shift = infer_influences(logs[1] - logs[0], influences[1] - influences[0], totals, level)
     people = np.sum([count for count, _ in by_labels], axis=0)
-    t = t_isf((1.0 - level) / 2.0, np.where(moved.df > 0, moved.df, np.nan))
-    error = np.nan_to_num((moved.high - moved.low) / 2.0 / t)
+    t = t_isf((1.0 - level) / 2.0, np.where(shift.df > 0, shift.df, np.nan))
+    error = np.nan_to_num((shift.high - shift.low) / 2.0 / t)
     columns = (people.sum(0), (people > _TINY).sum(0), *ratios)
-    columns += (moved.value, moved.low, moved.high, error)
+    columns += (shift.value, shift.low, shift.high, error)
     return zip(*(column.tolist() for column in columns), strict=True)
 
 
@@ -272,8 +272,8 @@ def summary_of(cells: Iterable[Conclusion]) -> Summary:
     many = sorted((c for c in cells if c.people >= MANY_PEOPLE), key=lambda c: -abs(c.quotient))
     if not many:
         return Summary(0, None, None, [])
-    moved = float(np.mean([abs(c.quotient) for c in many]))
-    return Summary(len(many), moved, float(np.mean([c.differs for c in many])), many)
+    mean_shift = float(np.mean([abs(c.quotient) for c in many]))
+    return Summary(len(many), mean_shift, float(np.mean([c.differs for c in many])), many)
 
 
 def shift_of(

@@ -45,8 +45,8 @@ def name_subordination(tally: Tally, scope: Scope) -> Iterator[Estimate]:
         sums = ratio_sums(tally.prompt_names(stratum.prompts), groups, sides)
         rows = (zip(tally.races, row, strict=True) for row in tally.likelihood[names].tolist())
         shares = [{f"share_{race}": x for race, x in row if not np.isnan(x)} for row in rows]
-        own = [{"counts": counts} for counts in shares].__getitem__
-        fields_of = RoleFields(own=own, smoothing=scope.smoothing)
+        details_of = [{"counts": counts} for counts in shares].__getitem__
+        fields_of = RoleFields(own=details_of, smoothing=scope.smoothing)
         yield from role_ratios(NAME_SUBORDINATION, sums, stratum, scope, fields_of)
 
 

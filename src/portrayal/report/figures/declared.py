@@ -308,7 +308,7 @@ def dots(view: View, declared: Declared, rows: Rows) -> Figure:
             mark
             for e in panel_rows
             if labels[id(e)] in order
-            for mark in marks_of(view, e, labels[id(e)], named="model" in declared.parts)
+            for mark in marks_of(view, e, labels[id(e)], names_model="model" in declared.parts)
         ]
         labelled = i % declared.across == 0
         charts.append(panels.dots(marks, order, axis, width=width, title=title, labels=labelled))
@@ -364,25 +364,25 @@ def shared_axis(rows: Rows, title: str = "") -> Axis:
     return Axis.linear(ends, title, form, 0.0 if tested else None, zero)
 
 
-def marks_of(view: View, e: Estimate, row: str, *, named: bool) -> Iterable[DotMark]:
+def marks_of(view: View, e: Estimate, row: str, *, names_model: bool) -> Iterable[DotMark]:
     """Yield the marks of one estimate: its own, and beside it what a correction started from.
 
-    `named` says whether the row names its model.
+    `names_model` says whether the row names its model.
     """
     # Sentences speak of the main model; others are smaller where rows do not name them.
-    beside = e.strata.get("model", view.main) != view.main
-    if e.value is None and beside:
+    is_secondary = e.strata.get("model", view.main) != view.main
+    if e.value is None and is_secondary:
         return
 
     scale = _scale(e)
 
     def scaled(bounds: Interval | Null | None) -> tuple[float, float] | None:
-        known = bounds is not None and not math.isnan(bounds.low + bounds.high)
-        return (scale * bounds.low, scale * bounds.high) if bounds is not None and known else None
+        finite = bounds is not None and not math.isnan(bounds.low + bounds.high)
+        return (scale * bounds.low, scale * bounds.high) if bounds is not None and finite else None
 
     value = None if e.value is None else scale * e.value
     mark = DotMark(row=row, look="small", value=value, colour=colour_of(view, e), tip=tip(view, e))
-    if beside and not named:
+    if is_secondary and not names_model:
         yield mark
         return
     look = "dot" if is_sure(e) else "ring"

@@ -75,10 +75,10 @@ def common_names(view: View, estimates: list[Estimate]) -> Figure | None:
         "Subordinate": counted("subordinate"),
     }
     n_of_group = Counter[str]()
-    listed = []
+    table_keys = []
     for key in roles:
         n_of_group[key[0]] += 1
-        listed += [key] * (n_of_group[key[0]] <= LISTED)
+        table_keys += [key] * (n_of_group[key[0]] <= LISTED)
     totals = {key: sum(e.value or 0 for e in cells.values()) for key, cells in roles.items()}
     race, name = max(totals, key=lambda key: totals[key])
     times = fmt.plural(totals[race, name], "time")
@@ -88,7 +88,7 @@ def common_names(view: View, estimates: list[Estimate]) -> Figure | None:
         "likelihood describes the name’s bearers, never a character."
     )
     figure = figure_of(view, Declared(measure=""), estimates, sentence, more=more)
-    return replace(figure, table=Table.of(listed, columns, 2, len(listed)))
+    return replace(figure, table=Table.of(table_keys, columns, 2, len(table_keys)))
 
 
 KINDS: Mapping[str, Builder] = {"names": common_names}
@@ -121,11 +121,11 @@ def build(view: View, measure: str, estimates: list[Estimate]) -> list[Figure]:
     # A figure of another package must not cost the whole report.
     try:
         if kind in KINDS:
-            drawn = [KINDS[kind](view, estimates)]
+            figures = [KINDS[kind](view, estimates)]
         else:
             mine = [d for row in report.figures if (d := Declared.of(row)).measure == stem(measure)]
-            drawn = [draw(view, d, estimates) for d in mine or [default(measure, estimates)]]
-        return [figure for figure in drawn if figure is not None]
+            figures = [draw(view, d, estimates) for d in mine or [default(measure, estimates)]]
+        return [figure for figure in figures if figure is not None]
     except Exception as error:
         text = f"the figure of {measure} could not be drawn: {error!r}"
         warnings.warn(text, BrokenFigureWarning, stacklevel=2)
@@ -161,7 +161,7 @@ def glance(view: View, findings: Sequence[Finding]) -> Figure | None:
         for first, row in zip(firsts, rows, strict=True)
         for e in view.by_measure[first.measure]  # the same number of every model
         if e.group == first.group and place_of(e) == place_of(first)
-        for mark in marks_of(view, e, row, named=e.id == first.id)
+        for mark in marks_of(view, e, row, names_model=e.id == first.id)
     ]
     chart = panels.dots(marks, list(dict.fromkeys(rows)), axis, width=360, height=40)
     sentences = " ".join(f"{finding.headline}." for finding in findings)

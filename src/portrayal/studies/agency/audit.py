@@ -268,8 +268,8 @@ def _second_reading(run: Run, options: AgencyOptions, group: Sequence[str]) -> d
             if row["outcome"] == "ok":
                 sizes[cell_of(row["model"], strata[row["prompt_id"]], by)] += n + 1
     counts = zip(sizes, evenly(options.correct_sentences, [*sizes.values()]), strict=True)
-    who = {"name": classifier_label(spec), "by": by, "seed": options.seed}
-    return agency_settings(spec) | who | {"chance": {cell: n / sizes[cell] for cell, n in counts}}
+    rater = {"name": classifier_label(spec), "by": by, "seed": options.seed}
+    return agency_settings(spec) | rater | {"chance": {cell: n / sizes[cell] for cell, n in counts}}
 
 
 def read_texts(run: Run, options: AgencyOptions) -> AgencyTexts:

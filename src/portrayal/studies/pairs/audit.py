@@ -109,10 +109,9 @@ class PairOptions(Options):
         columns = dict.fromkeys(self.group, "--group")
         columns |= dict.fromkeys((column for column in self.by if column != "model"), "--by")
         columns |= {self.source: "--source"} if self.source else {}
-        recognised = fields.asking(columns)
-        kept = recognised.keeping(self.score)
+        recognised = fields.asking(columns).keeping(self.score)
         recognised = replace(
-            kept,
+            recognised,
             asked={**columns, **dict.fromkeys(self.score, "--score")},
             required=() if self.apart else fields.required,
         )

@@ -67,9 +67,9 @@ def texts_to_read(view: View) -> Readings | None:
             text_of.setdefault((column, number, half), text_id)
     picked = [(e, two) for e in leading for two in _picked(by_column[_column(e)], e)]
     ids = [[text_of[_column(e), i, group] for i, group, _ in two] for e, two in picked]
-    wanted = [text_id for two in ids for text_id in two]
-    texts = texts_by_id(view.run.texts, wanted, "text")
-    hidden = texts_by_id(view.run.annotations(TEXT_SCORES.name), wanted, HIDDEN)
+    text_ids = [text_id for two in ids for text_id in two]
+    texts = texts_by_id(view.run.texts, text_ids, "text")
+    hidden = texts_by_id(view.run.annotations(TEXT_SCORES.name), text_ids, HIDDEN)
     # Words that merely follow from the person are no difference worth a mark.
     neutral = exchange_of(view.options.get("locale") or HOME).neutral
     readings = []
@@ -88,9 +88,9 @@ def texts_to_read(view: View) -> Readings | None:
         )
         readings.append(Reading(_heading(sets, e, two), label_of(view, e), passages))
     first = next(iter(by_column.values()))
-    what = "texts of each group" if first.apart else f"pairs of {fmt.count(len(first.model))}"
+    samples = "texts of each group" if first.apart else f"pairs of {fmt.count(len(first.model))}"
     selection = (
-        f"{len(readings)} {what}: of each difference that leads "
+        f"{len(readings)} {samples}: of each difference that leads "
         "this report some at even steps of rank, from the furthest in its direction to the "
         "furthest in the other. Differences are without instrument bias. "
         + " ".join(f"{line.rstrip('.')}." for line in first.recognised)
@@ -154,7 +154,7 @@ def _picked(sets: MatchedSets, e: Estimate) -> list[tuple[Shown, Shown]]:
     value = (sets.neutral if exchanged else sets.value)[column]
     code = dict(contrasts(sets))[e.group[_column(e)]]
     # Sets that lack a half have no difference, and drop out as NaN.
-    d = within_sets(value, code, apart=sets.apart)
+    d = within_sets(value, code, unpaired=sets.apart)
     inside = (sets.model == sets.models.index(e.strata["model"])) & ~np.isnan(d)
     sign = -1.0 if (e.value or 0.0) < 0 else 1.0
 
@@ -164,10 +164,10 @@ def _picked(sets: MatchedSets, e: Estimate) -> list[tuple[Shown, Shown]]:
         return list(at_even_steps(ranked, PER_SERIES))
 
     if sets.apart:
-        first, others = steps(inside & (sets.half == code)), steps(inside & (sets.half != code))
+        first, other_rows = steps(inside & (sets.half == code)), steps(inside & (sets.half != code))
         return [
             ((i, code, float(d[i])), (j, int(sets.half[j]), float(d[j])))
-            for i, j in zip(first, others, strict=False)
+            for i, j in zip(first, other_rows, strict=False)
         ]
     two = []
     for i in steps(inside):
