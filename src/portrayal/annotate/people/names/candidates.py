@@ -272,10 +272,8 @@ def couple_of(tokens: Tokens, run: Candidate) -> list[Candidate]:
     """The run, or two where it names a couple: "Mr. and Mrs. Patel"."""
     low = tokens.low
     i = run.titles[0] - 1 if run.titles else -1
-    if i < 1 or low[i] != "and" or low[run.titles[0]] not in LISTS.polite:
-        return [run]
-    back = i - 2 if low[i - 1] == "." and i > 1 else i - 1
-    if low[back] not in LISTS.polite or not tokens.words[back][0].isupper():
+    back = i - 2 if i > 1 and low[i - 1] == "." else i - 1
+    if i < 1 or low[i] != "and" or not LISTS.polite.issuperset((low[back], low[i + 1])):
         return [run]
     # Both have the surname; a first name is that of the first title's bearer
     other = replace(run, titles=[back])

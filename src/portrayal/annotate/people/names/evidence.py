@@ -149,11 +149,11 @@ def name_features(
 
 def introduces(low: Sequence[str], start: int) -> bool:
     """Whether the name at `start` is that of the one who says "My name is …" or "I'm …"."""
-    if "'s" in low[start + 1 : start + 3]:
-        return False  # "I am Mark's sister"
     two, three = (" ".join(low[max(0, start - n) : start]) for n in (2, 3))
     openings = ("my name is", "my name 's", "i go by")
-    return three in openings or two in ("i am", "i 'm", "call me")
+    # "I am Mark's sister" is not Mark
+    is_owner = "'s" in low[start + 1 : start + 3]
+    return not is_owner and (three in openings or two in ("i am", "i 'm", "call me"))
 
 
 def place_in_text(tokens: Tokens, first: int, end: int) -> str:
