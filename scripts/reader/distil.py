@@ -3,7 +3,7 @@
     python scripts/reader/distil.py ENCODER --teacher READER --labelled STORIES.jsonl [...]
         --marked stories/*.txt --out FOLDER [--fold K ...] [--start FOLDER]
         [--epochs taught fresh again] [--layers 0 1 3 5] [--inner 384] [--wide 2] [--seed N]
-        [--mean-with FOLDER ...]
+        [--mean-with FOLDER ...] [--further stories/they_again.txt ...]
 
 READER is a folder of a reader that `train.py` trained, ENCODER what it began from. Of its layers
 `--layers` stay. The first reads every token and keeps the `--inner` feed-forward units that matter
@@ -15,6 +15,10 @@ in training. An epoch that is `taught` takes new variations, one that does it `a
 in a `fresh` one it learns the labels alone, of new variations, as the teacher takes longest.
 With `--fold` prompts are left out; `--start` goes on from a folder; `--mean-with` takes the mean of
 the weights with those of other students in the end (Wortsman et al. 2022, Model soups).
+`--further` are stories that the start has not met: the genders of their people are learned in
+`fresh` epochs, in which each counts four times beside a part of the others, of which the start's
+own answers are learned too (Li & Hoiem 2016, Learning without forgetting); the last block learns,
+with the heads of genders and pronouns, and the head of roles stays as it is.
 """
 
 import argparse
@@ -23,6 +27,7 @@ import random
 import shutil
 import time
 from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil
@@ -30,7 +35,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from examples import Example, fold_of, vary
+from examples import Example, fold_of, marked, vary
 from safetensors.torch import load_file, load_model, save_model
 from torch import nn
 from torch.nn.functional import gelu, kl_div, mse_loss, scaled_dot_product_attention
@@ -64,6 +69,9 @@ KINDS = ("taught", "again", "fresh")
 
 RATE, FITTED_BY, RIDGE = 4e-4, 150, 1e-6
 """Learning rate at its highest; stories by which the first layer is narrowed, and its ridge."""
+
+FURTHER_RATE, COPIES, OLD_MARKED, OLD_LABELLED, KEPT = 2e-4, 4, 1500, 500, 0.5
+"""Of `--further`: rate; copies of a story, and other stories, an epoch; weight of the start."""
 
 
 class Block(nn.Module):
@@ -167,12 +175,15 @@ class Lesson:
         it was not asked.
     every
         The student's first states of all tokens, shape (n_tokens, width).
+    is_further
+        Whether the student's start has not met the story.
     """
 
     example: Example
     story: HiddenStory
     states: np.ndarray | None
     every: np.ndarray
+    is_further: bool = False
 
     @property
     def text(self) -> str:
@@ -224,17 +235,29 @@ def lessons(
     return made
 
 
-def loss_of(student: Reader, teacher: Reader, part: list[Lesson]) -> torch.Tensor:
-    """Return how far the student is from the labels, and from the teacher's states and answers."""
+def loss_of(
+    student: Reader, teacher: Reader, start: Reader | None, part: list[Lesson]
+) -> torch.Tensor:
+    """Return how far the student is from the labels, and from what another says.
+
+    That is the teacher's states and answers; or, where there is a `start`, its answers of stories
+    that it has met.
+    """
     few, whole = collate([each.few for each in part]), collate([each.story for each in part])
     every = torch.zeros(*whole["ids"].shape, part[0].every.shape[1])
     needed = torch.zeros_like(few["ids"])
     for row, each in enumerate(part):
         every[row, : len(each.every)] = torch.from_numpy(each.every)
         needed[row, : len(each.story.needed)] = torch.tensor(each.story.needed)
-    states = student.encoder.rest(every, needed, _open(whole["mask"]), _open(few["mask"]))
+    masks = _open(whole["mask"]), _open(few["mask"])
+    states = student.encoder.rest(every, needed, *masks)
     said = student.judge(states, few)
     total = label_loss(said, [e.example for e in part], [e.few for e in part], few["k"])
+    if start is not None:
+        met = torch.tensor([not each.is_further for each in part])
+        with torch.no_grad():
+            wanted = start.judge(start.encoder.rest(every, needed, *masks), few)
+        return total + KEPT * distance(said, wanted, few["pronoun"] >= 0, met)
     if part[0].states is None:
         return total
     known, goal = few["mask"].bool(), torch.zeros_like(states)
@@ -242,18 +265,35 @@ def loss_of(student: Reader, teacher: Reader, part: list[Lesson]) -> torch.Tenso
     with torch.no_grad():
         wanted = teacher.judge(goal, few)
     total = total + mse_loss(states[known], goal[known]) / goal[known].var()
-    spoken = few["pronoun"] >= 0
-    for name, one, two in zip(("roles", "genders", "referents"), said, wanted, strict=True):
-        pair = (one[spoken], two[spoken]) if name == "referents" else (one, two)
-        logs = [each.log_softmax(-1).flatten(0, -2) for each in pair]
-        apart = kl_div(*logs, reduction="batchmean", log_target=True)
-        total = total + apart * (0.5 if name == "referents" else 1.0)
+    return total + distance(said, wanted, few["pronoun"] >= 0, torch.ones(len(part)).bool())
+
+
+def distance(
+    said: tuple[torch.Tensor, ...],
+    wanted: tuple[torch.Tensor, ...],
+    spoken: torch.Tensor,
+    chosen: torch.Tensor,
+) -> torch.Tensor:
+    """Divergence of roles, genders and half that of referents, of the `chosen` stories.
+
+    `spoken` tells the pronouns of each story, shape (n, l).
+    """
+    total = torch.zeros(())
+    if not chosen.any():
+        return total
+    of_pronouns = spoken & chosen[:, None]
+    for weight, rows, one, two in zip(
+        (1.0, 1.0, 0.5), (chosen, chosen, of_pronouns), said, wanted, strict=True
+    ):
+        logs = [each[rows].log_softmax(-1).flatten(0, -2) for each in (one, two)]
+        total = total + weight * kl_div(*logs, reduction="batchmean", log_target=True)
     return total
 
 
 def train(
     student: Reader,
     teacher: Reader,
+    start: Reader | None,
     given: Iterator[list[Lesson]],
     n_steps: int,
     asked: argparse.Namespace,
@@ -261,13 +301,14 @@ def train(
     """Train in place, printing the loss; `given` are the epochs."""
     rng = random.Random(asked.seed)
     free = [each for each in student.parameters() if each.requires_grad]
-    optimiser = torch.optim.AdamW(free, lr=RATE, weight_decay=0.01)
+    rate = FURTHER_RATE if asked.further else RATE
+    optimiser = torch.optim.AdamW(free, lr=rate, weight_decay=0.01)
     schedule = torch.optim.lr_scheduler.OneCycleLR(
-        optimiser, RATE, total_steps=n_steps, pct_start=0.05
+        optimiser, rate, total_steps=n_steps, pct_start=0.05
     )
     began, mean = time.time(), 0.0
     for step, part in enumerate((batch for epoch in given for batch in batches(epoch, rng)), 1):
-        loss = loss_of(student, teacher, part)
+        loss = loss_of(student, teacher, start, part)
         optimiser.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(free, 1.0)
@@ -278,8 +319,8 @@ def train(
             print(f"step {step} of {n_steps}: {mean:.3f}, {time.time() - began:.0f} s", flush=True)
 
 
-def main() -> None:
-    """Train, and write what was asked for."""
+def parse() -> argparse.Namespace:
+    """What is asked for on the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("encoder")
     parser.add_argument("--teacher", type=Path, required=True)
@@ -294,16 +335,27 @@ def main() -> None:
     parser.add_argument("--wide", type=int, default=2)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--mean-with", nargs="*", type=Path, default=[])
+    parser.add_argument("--further", nargs="*", type=Path, default=[])
     asked = parser.parse_args()
     if asked.epochs[0] == "again":
         parser.error("--epochs: the first has no variations before it; begin with taught or fresh.")
+    if asked.further and (asked.start is None or {*asked.epochs} != {"fresh"}):
+        parser.error(
+            "--further: stories beside what a student knows; give --start, --epochs fresh."
+        )
+    return asked
+
+
+def main() -> None:
+    """Train, and write what was asked for."""
+    asked = parse()
     torch.manual_seed(asked.seed)
     rng = random.Random(asked.seed)
     words, examples = read_training(asked)
     kept = [each for each in examples if fold_of(each.prompt) not in asked.fold]
     print(f"{len(kept)} stories to train on, {len(examples) - len(kept)} left out")
     teacher, student = Reader(asked.encoder), Reader(asked.encoder)
-    for each in (teacher, student):
+    for each in (teacher, student) if "taught" in asked.epochs else ():
         load_shipped(each, asked.teacher)
     teacher.eval().requires_grad_(False)
     small = Small(student.encoder, asked.layers, asked.wide)
@@ -314,22 +366,33 @@ def main() -> None:
         asked.inner,
         collate([story for _, story in rng.sample(varied, min(FITTED_BY, len(varied)))]),
     )
-    for each in (small.embeddings, small.blocks[0]):
+    frozen = [small.embeddings, small.blocks[0]]
+    if asked.further:
+        frozen += [*small.blocks[1:-1], student.role, student.null]
+    for each in frozen:
         each.requires_grad_(False)
     if asked.start:
         has_model = (asked.start / MODEL).is_file()
         (load_model if has_model else load_shipped)(
             student, asked.start / MODEL if has_model else asked.start
         )
+    start = deepcopy(student).eval().requires_grad_(False) if asked.further else None
+    further = [each for path in asked.further for each in marked(path)]
+    further = [each for each in further if fold_of(each.prompt) not in asked.fold]
+    texts = {each.text for each in further}
 
     def epochs() -> Iterator[list[Lesson]]:
         for kind in asked.epochs:
             if kind != "again":
-                told = hidden(kept, words, rng)
+                told = hidden(drawn(kept, further, rng), words, rng)
                 given = lessons(told, teacher if kind == "taught" else None, small)
+                for each in given:
+                    each.is_further = each.text in texts
             yield given
 
-    train(student, teacher, epochs(), len(asked.epochs) * ceil(len(kept) / BATCH), asked)
+    n_stories = len(drawn(kept, further, random.Random(0)))
+    n_steps = len(asked.epochs) * ceil(n_stories / BATCH)
+    train(student, teacher, start, epochs(), n_steps, asked)
     asked.out.mkdir(parents=True, exist_ok=True)
     save_model(student, asked.out / MODEL)
     if asked.mean_with:
@@ -339,6 +402,18 @@ def main() -> None:
             {name: torch.stack([alone[name], *(o[name] for o in others)]).mean(0) for name in alone}
         )
     write(student, [story for _, story in varied], asked)
+
+
+def drawn(kept: list[Example], further: list[Example], rng: random.Random) -> list[Example]:
+    """The stories of an epoch: all, or copies of `further` ones beside a part of the others."""
+    if not further:
+        return kept
+    sources = (
+        ([each for each in kept if each.referents is not None], OLD_MARKED),
+        ([each for each in kept if each.referents is None], OLD_LABELLED),
+    )
+    others = [one for part, most in sources for one in rng.sample(part, min(len(part), most))]
+    return others + COPIES * further
 
 
 def write(student: Reader, stories: list[HiddenStory], asked: argparse.Namespace) -> None:
@@ -361,6 +436,7 @@ def write(student: Reader, stories: list[HiddenStory], asked: argparse.Namespace
         "start": str(asked.start and asked.start.name),
         "fold": asked.fold,
         "stories": len(stories),
+        **({"further": [path.name for path in asked.further]} if asked.further else {}),
     }
     shared = files_of(asked.teacher)
     shutil.copyfile(shared[TOKENIZER], asked.out / TOKENIZER)

@@ -1,11 +1,13 @@
 """Learn how much a network counts beside the rules, on prompts left out; print what it gives.
 
     PYTHONPATH=scripts python scripts/reader/fit_joining.py --labelled STORIES.jsonl
-        --marked stories/*.txt --readers FOLDER [...] [--below 0.8 ...] [--write FOLDER]
+        --marked stories/*.txt --readers FOLDER [...] [--unseen stories/they.txt ...]
+        [--below 0.8 ...] [--write FOLDER]
 
 FOLDERs are readers that `train.py` or `distil.py` trained without the folds that their cards name:
-each reads the prompts that it left out, beside rules that are trained without them, too. Scores are
-of weights fitted to four parts of these prompts in five, for stories of the fifth.
+each reads the prompts that it left out, and all of `--unseen` files, beside rules that are trained
+without them, too. Scores are of weights fitted to four parts of these prompts in five, for stories
+of the fifth.
 """
 
 import argparse
@@ -24,16 +26,15 @@ from train_people import fit, train
 
 from portrayal.annotate.people.reader.network import (
     CARD,
-    GENDERS,
     NetworkOutput,
     hide,
     load_network,
 )
-from portrayal.annotate.people.reader.reading import UNSURE, opinion_of
-from portrayal.annotate.people.shared.links import SCALE, SINGLY, weights_of_codes
+from portrayal.annotate.people.reader.reading import UNSURE, opinion_of, surety_of
+from portrayal.annotate.people.shared.links import SCALE, THEY_CODES, weights_of_codes
 from portrayal.annotate.people.shared.model import UNSPECIFIED, Character
 from portrayal.annotate.people.stories import extract
-from portrayal.annotate.people.stories.extract import Weights, both_singly, weigh
+from portrayal.annotate.people.stories.extract import Weights, both_singly, network_says, weigh
 from portrayal.annotate.people.stories.genders import choices, make_cast
 from portrayal.annotate.people.stories.roles import ways_of
 from portrayal.annotate.people.stories.scene import read_story
@@ -46,7 +47,7 @@ part in ten of the weight belongs to the latter."""
 TEMPERS = (0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 1.0)
 """Values of `extract.TEMPER` to compare."""
 
-START = {"roles": (0.5, 0.3), "genders": (0.5, 0.3, 1.0)}
+START = {"roles": (0.5, 0.3), "genders": (0.5, 0.3, 0.5, 1.0)}
 PARTS = 5
 
 
@@ -59,7 +60,7 @@ class Case:
         self.part = fold_of("part " + example.prompt, PARTS)
         self.weight = 1.0 if example.referents is None else MARKED
         self.alone = self.people(None)
-        self.unsure = min(each.confidence for each in self.alone)
+        self.unsure = surety_of(self.alone)
 
     def people(self, joining: dict | None) -> list[Character]:
         """The people by rules and network, or by the rules alone."""
@@ -102,19 +103,16 @@ class Case:
         people = self.reading.roles.shape[1] - 1
         slots = [None if who == NOBODY else who for who in self.example.who]
         if any(who is not None and not 0 <= who < people for who in slots):
-            return np.zeros((1, 3)), np.zeros(1, dtype=bool)
+            return np.zeros((1, 4)), np.zeros(1, dtype=bool)
         codes = self.rules[0]
         rows = [people + slot if at is None else at for slot, at in enumerate(slots)]
         cast, both = make_cast(self.scene, slots), both_singly(self.reading.genders[rows].tolist())
         made = choices(self.scene, cast, codes, both_singly=both)
+        heard = self.reading.genders[rows].tolist()
         signs = [
             (
-                sum(codes[code] for code in each.codes) / SCALE,
-                sum(
-                    self.reading.genders[row, GENDERS.index(gender)]
-                    for row, gender in zip(rows, each.genders, strict=True)
-                ),
-                each.genders.count(SINGLY),
+                sum(codes[code] for code in each.codes if code not in THEY_CODES) / SCALE,
+                *network_says(heard, each.genders),
             )
             for each in made
         ]
@@ -196,6 +194,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--labelled", type=Path, required=True)
     parser.add_argument("--marked", nargs="*", type=Path, default=[])
+    parser.add_argument("--unseen", nargs="*", type=Path, default=[])
     parser.add_argument("--readers", nargs="+", type=Path, required=True)
     parser.add_argument("--below", nargs="+", type=float, default=[UNSURE])
     parser.add_argument("--write", type=Path)
@@ -204,23 +203,25 @@ def main() -> None:
     domain = {row["prompt"]: row["domain"] for row in rows}
     stories = [story_of(row) for row in rows]
     examples = labelled(asked.labelled) + [e for path in asked.marked for e in marked(path)]
+    unseen = {path.stem: list(marked(path)) for path in asked.unseen}
+    file_of = {example.prompt: name for name, part in unseen.items() for example in part}
     cases = []
     for folder in asked.readers:
         network = load_network(folder, threads=1)
         for fold in np.atleast_1d(network.card["fold"]).tolist():
             rules = rules_without(fold, stories)
-            for each in (each for each in examples if fold_of(each.prompt) == fold):
+            left_out = [example for example in examples if fold_of(example.prompt) == fold]
+            for each in left_out + [example for part in unseen.values() for example in part]:
                 hidden = hide(each.prompt, each.pieces, each.n_people, network.vocabulary)
                 cases.append(Case(each, network.read(hidden), rules))
     joinings = [joining_of([c for c in cases if c.part != part]) for part in range(PARTS)]
-    for kind in sorted({*domain.values(), "labelled", "marked"}):
-        weighed = MARKED if kind == "marked" else 1.0
-        part = [
-            case
-            for case in cases
-            if case.weight == weighed
-            and kind in ("marked", "labelled", domain.get(case.example.prompt))
-        ]
+    for kind in sorted({*domain.values(), "labelled", "marked", *unseen}):
+        part = []
+        for case in cases:
+            prompt = case.example.prompt
+            source = "labelled" if case.example.referents is None else "marked"
+            if kind in (domain.get(prompt), file_of.get(prompt, source)):
+                part.append(case)
         if part:
             table(f"{kind}, rules", part, lambda case: case.alone)
             table(f"{kind}, joined", part, lambda case: case.people(joinings[case.part]))

@@ -49,7 +49,7 @@ FILES = {
 }
 """Files of marked stories that measure, and their domains; others serve for training alone."""
 NEW = ("order", "they")
-"""Files that were written after the network was trained: no prompt of theirs was seen."""
+"""Files of which nothing was trained on."""
 OUT = Path("src/portrayal/measure/stories/conclusions.v1.csv")
 LEVEL, HALVES = 0.95, 20
 Kept = Callable[[tuple[str, str], int], bool]

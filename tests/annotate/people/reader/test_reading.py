@@ -1,6 +1,7 @@
 """Rules and network together, in an audit too, and which stories the network reads."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from portrayal.annotate.people.reader.network import (
     NetworkOutput,
     digest_of,
 )
-from portrayal.annotate.people.reader.reading import opinion_of
+from portrayal.annotate.people.reader.reading import opinion_of, surety_of
 from portrayal.annotate.people.shared.model import Roles
 from portrayal.annotate.people.stories.extract import weigh
 from portrayal.annotate.people.stories.scene import read_story
@@ -26,7 +27,7 @@ ROLES = Roles("star student", "struggling student")
 SURE = "Maria, a star student, taught Sam, a struggling student. She smiled, and he thanked her."
 JOINING = {
     "roles": [1.0, 1.0],
-    "genders": [1.0, 1.0, 0.0],
+    "genders": [1.0, 1.0, 1.0, 0.0],
 }
 HARD = "Kim and Lee met. They laughed, and he said that she was late."
 
@@ -121,7 +122,7 @@ def test_genders_follow_the_person_not_the_role():
 
 
 def test_confidences_are_those_of_the_pool():
-    weights = {"roles": [0.1, 0.1], "genders": [0.1, 0.1, 0.0]}
+    weights = {"roles": [0.1, 0.1], "genders": [0.1, 0.1, 0.1, 0.0]}
     (maria, _), (surer, _) = (
         joined(TEXT, ROLES, one, **weights)
         for one in (
@@ -131,6 +132,39 @@ def test_confidences_are_those_of_the_pool():
     )
     assert maria.name_confidence < surer.name_confidence
     assert maria.gender_confidence < surer.gender_confidence
+
+
+BOTH = "Pax cut the wire and burned themself. Cedar held their breath and then shook their head."
+SINGLY = [1e-6, 1e-6, 1, 1e-6]
+
+
+def test_a_network_may_take_both_for_non_binary():
+    roles = said([1, 1e-6, 1e-6], [1e-6, 1, 1e-6], [SINGLY] * 4)
+    people = joined(BOTH, ROLES, roles)
+    assert [(p.name, p.gender) for p in people] == [("Pax", "NB"), ("Cedar", "NB")]
+    assert people[0].references == ("themself",)
+    one = said([1, 1e-6, 1e-6], [1e-6, 1, 1e-6], [SINGLY, [1e-6, 1e-6, 1e-6, 1]] * 2)
+    assert [p.gender for p in joined(BOTH, ROLES, one)] == ["NB", "Unspecified"]
+
+
+def test_whom_they_means_is_for_the_network_to_say():
+    """The rules' own view of singular "they" counts for nothing beside its."""
+    scene = read_story("Robin opened a bakery. They kneaded, and their hands hurt.", Roles("baker", None))
+    unsure, nobody = ([[0.3, 0.3, 0.3, 0.1]] * 3, [[1e-6, 1e-6, 1e-6, 1]] * 3)
+    for genders, gender in ((unsure, "NB"), (nobody, "Unspecified")):
+        reading_ = NetworkOutput(np.log(np.full((2, 2), 0.5)), log_shares(genders))
+        joining = JOINING | {"genders": [1.0, 1.0, 1.0, 5.0]}
+        people = weigh(scene, opinion_of(reading_, joining, scene)).characters()
+        assert people[0].gender == gender
+
+
+def test_rules_are_not_sure_of_anybody_non_binary(reader):
+    text = "Robin Hale is a non-binary baker. Robin said they love their oven."
+    (rules, _) = people_by_rules(text, Roles("baker", None))
+    assert surety_of((rules, None)) == (0.0 if rules.gender == "NB" else rules.confidence)
+    sure = replace(rules, gender="F", confidence=0.9)
+    assert surety_of((sure, None)) == 0.9
+    assert surety_of((sure, replace(rules, gender="NB", confidence=0.99))) == 0.0
 
 
 @pytest.mark.parametrize("roles", [Roles("cook", None), Roles("two friends", None)])

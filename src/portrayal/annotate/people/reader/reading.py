@@ -1,19 +1,20 @@
 """The characters of a story by rules, and by a network where the rules are unsure."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import portrayal.annotate.people.reader.network as network
-from portrayal.annotate.people.shared.model import People, Roles
+from portrayal.annotate.people.shared.model import Character, People, Roles
 from portrayal.annotate.people.stories.extract import Opinion, weigh
 from portrayal.annotate.people.stories.scene import Scene, read_story, story_start
 from portrayal.errors import DataError
+from portrayal.reference.groups import NON_BINARY
 from portrayal.reference.locales import Locale
 
 UNSURE = 0.85
-"""The network reads stories with a character of whom the rules are less sure than this."""
+"""The network reads stories of whose characters the rules are less sure than this (`surety_of`)."""
 
 WEIGHTS = Path(__file__).parent / "weights"
 """The network that ships; below it, in "pronouns", the one for any text."""
@@ -22,8 +23,8 @@ WEIGHTS = Path(__file__).parent / "weights"
 def opinion_of(reading: network.NetworkOutput, joining: Mapping[str, Any], scene: Scene) -> Opinion:
     """Return what a network says of a story, with the weights that its card gives it.
 
-    `joining` holds "roles", the weights of the rules and of the network, and "genders", the same
-    and what is added for each singular "they", of which both see too few.
+    `joining` holds "roles", the weights of the rules and of the network, and "genders", the same,
+    the network's weight where it says non-binary, and what is added for each that is.
     """
     slots = 2 if scene.roles.has_object else 1
     weights = tuple(joining["roles"]), tuple(joining["genders"])
@@ -34,6 +35,16 @@ def opinion_of(reading: network.NetworkOutput, joining: Mapping[str, Any], scene
 def network_of(folder: Path) -> network.Network:
     """Return the network of a folder, loaded once."""
     return network.load_network(folder, threads=1)
+
+
+def surety_of(people: Sequence[Character | None]) -> float:
+    """How sure the rules are of the character they are least sure of, 0-1.
+
+    It is 0 where they read somebody as non-binary, of which they are wrong in a half of the cases.
+    """
+    return min(
+        0.0 if person.gender == NON_BINARY else person.confidence for person in people if person
+    )
 
 
 def read_people(
@@ -82,7 +93,7 @@ def read_people(
     """
     scene = read_story(text, roles, locale)
     people = weigh(scene).characters()
-    if min(person.confidence for person in people if person) >= below:
+    if surety_of(people) >= below:
         return people
     reader = network_of(folder)
     joining = reader.card["joining"]

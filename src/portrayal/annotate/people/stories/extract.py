@@ -38,13 +38,14 @@ class Opinion:
         Log-probabilities of F, M, NB and none for each person, then for nobody as subject, as
         object.
     of_roles, of_genders
-        Weights of the rules and of the network; of genders a third for each singular "they".
+        Weights of the rules and of the network; of genders two for the network, the second where
+        it says non-binary, and what is added for each that is.
     """
 
     roles: Sequence[Sequence[float]]
     genders: Sequence[Sequence[float]]
     of_roles: tuple[float, float]
-    of_genders: tuple[float, float, float]
+    of_genders: tuple[float, float, float, float]
 
 
 _GENDERS = (FEMININE, MASCULINE, SINGLY, None)
@@ -116,6 +117,18 @@ class WeighedStory:
         return people[0], people[1] if len(people) == 2 else None
 
 
+def network_says(
+    heard: Sequence[Sequence[float]], genders: links.Genders
+) -> tuple[float, float, int]:
+    """What a network says for a choice of genders, of `heard` the log-probabilities of each slot.
+
+    The sums of those that are not non-binary, and of those that are, and how many these are.
+    """
+    spoken = [(row[_GENDERS.index(g)], g == SINGLY) for row, g in zip(heard, genders, strict=True)]
+    rest, of_they = (sum(value for value, is_they in spoken if is_they == k) for k in (False, True))
+    return rest, of_they, genders.count(SINGLY)
+
+
 def weigh(
     scene: Scene, opinion: Opinion | None = None, weights: Weights | None = None
 ) -> WeighedStory:
@@ -161,11 +174,12 @@ def _genders(scene: Scene, slots: Slots, codes: list[int], opinion: Opinion | No
     # Sums of integers, so that every machine agrees on their order
     scores = [sum(map(codes.__getitem__, choice.codes)) / SCALE for choice in gender_choices]
     if opinion is not None:
-        rules, network, singly = opinion.of_genders
+        rules, *of_network = opinion.of_genders
         for i, choice in enumerate(gender_choices):
-            row_genders = zip(heard, choice.genders, strict=True)
-            spoken = sum(row[_GENDERS.index(gender)] for row, gender in row_genders)
-            scores[i] = rules * scores[i] + network * spoken + singly * choice.genders.count(SINGLY)
+            # Whom singular "they" means the network knows better: the rules' codes do not count
+            rest = sum(codes[code] for code in choice.codes if code not in links.THEY_CODES)
+            spoken = sum(map(mul, of_network, network_says(heard, choice.genders)))
+            scores[i] = rules * rest / SCALE + spoken
     top = max(scores)
     odds = [exp(TEMPER * (score - top)) for score in scores]
     total = sum(odds)
