@@ -149,7 +149,8 @@ def test_a_network_may_take_both_for_non_binary():
 
 def test_whom_they_means_is_for_the_network_to_say():
     """The rules' own view of singular "they" counts for nothing beside its."""
-    scene = read_story("Robin opened a bakery. They kneaded, and their hands hurt.", Roles("baker", None))
+    text = "Robin opened a bakery. They kneaded, and their hands hurt."
+    scene = read_story(text, Roles("baker", None))
     unsure, nobody = ([[0.3, 0.3, 0.3, 0.1]] * 3, [[1e-6, 1e-6, 1e-6, 1]] * 3)
     for genders, gender in ((unsure, "NB"), (nobody, "Unspecified")):
         reading_ = NetworkOutput(np.log(np.full((2, 2), 0.5)), log_shares(genders))
