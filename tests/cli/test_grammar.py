@@ -3,6 +3,7 @@
 import re
 import shlex
 from collections import defaultdict
+from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -72,10 +73,11 @@ def _arguments(command: App) -> list[Any]:
 
 
 def _options(command: App) -> dict[str, Any]:
+    """What help lists; rare options are named beside `--set`."""
     return {
         name: each
         for each in _arguments(command)
-        if not each.field_info.is_positional
+        if each.show and not each.field_info.is_positional
         for name in each.names
         if name not in each.negatives
     }
@@ -175,6 +177,16 @@ def test_an_audit_shows_few_options_and_takes_the_others_by_set() -> None:
     assert len(shown) <= 32
     assert "--smoothing" not in shown
     assert "smoothing" in (shown["--set"].parameter.help or "")
+
+
+def test_a_rare_option_may_be_named_like_any_other(tmp_path: Path) -> None:
+    _parses(["audit", "laissez-faire", "--sample", "--smoothing", "0.5", "--draws", "200"])
+    named, by_set = (
+        invoke("audit", "laissez-faire", "--sample", "--out", str(tmp_path / "run"), *given).output
+        for given in (("--smoothing", "-1"), ("--set", "smoothing=-1"))
+    )
+    assert "smoothing must be a number of 0 or more" in named
+    assert named == by_set
 
 
 @pytest.mark.parametrize(

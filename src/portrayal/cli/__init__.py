@@ -11,11 +11,10 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import NoReturn
 
-from cyclopts import App, CycloptsError, Parameter, UnknownOptionError, UnusedCliTokensError
+from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
 
 import portrayal.registry as registry
 from portrayal._version import __version__
-from portrayal.cli.options import given_by_set
 from portrayal.errors import PortrayalError
 from portrayal.registry import Kind, is_study
 from portrayal.shown import one_line
@@ -302,17 +301,6 @@ def _usage(error: CycloptsError, tokens: Sequence[str]) -> str:
         text = f"unexpected: {' '.join(unused)}."
         if any(map(os.path.isfile, unused)):
             text += " Texts are named with --texts FILE."
-    if isinstance(error, UnknownOptionError):
-        key = str(error.token.keyword or error.token.value).lstrip("-").replace("-", "_")
-        defaults = (getattr(error.target, "__kwdefaults__", None) or {}).values()
-        # A rare option given as one of its own: say how it is given
-        rare_options = {
-            name: rare_option
-            for default in defaults
-            for name, rare_option in given_by_set(default).items()
-        }
-        if key in rare_options:
-            text = f"--{key.replace('_', '-')} is given by --set {key}=…."
     # The command may stand in another group: say in which
     name = next((token for token in tokens if token not in GROUPS), "")
     commands = [f"`portrayal {path}`" for path in COMMANDS if path.endswith(f" {name}")]

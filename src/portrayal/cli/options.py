@@ -71,14 +71,17 @@ Draws = Annotated[int, Parameter(help="Replicates of the bootstrap.")]
 
 
 def record(options: Iterable[Option]) -> Any:
-    """Return a record that a command takes one by one; what is rare, by `--set KEY=VALUE`.
+    """Return a record that a command takes one by one; what is rare, by `--set KEY=VALUE`, too.
 
-    It is the default of a parameter that is marked `ONE_BY_ONE`.
+    Help names the rare ones beside `--set`, and does not list them one by one. It is the default of
+    a parameter that is marked `ONE_BY_ONE`.
     """
     by_name = {option.name: option for option in options}
     shown_fields: list[tuple[str, Any, Any]] = []
     for option in by_name.values():
         if option.rare:
+            hidden = Annotated[str | None, Parameter(show=False)]
+            shown_fields.append((option.shown, hidden, field(default=None)))
             continue
         one = str if option.named or option.kind is Any else option.kind  # `given` reads NAME=VALUE
         kind = list[one] if option.repeated else one  # type: ignore[valid-type]
@@ -114,7 +117,10 @@ def given(values: Any) -> dict[str, Any]:
     for name, option in declared.items():
         value = getattr(values, option.shown, None)
         # Defaults are left out: what a file of options says must count over them
-        if option.rare or value is None or value == option.default:
+        if value is None or value == option.default:
+            continue
+        if option.rare:
+            read_values[name] = option.read(value)
             continue
         read_values[name] = tuple(value) if option.repeated else value
         if option.named:
