@@ -46,7 +46,7 @@ def said(name="Emily", references=("she",), other="José", others=("his",)):
     ],
 )
 def test_a_name_is_a_first_name_that_stands_in_the_text(label, name):
-    doctor, _ = read_answer(said(name=label), BOTH, TEXT)
+    doctor, _ = read_answer(said(name=label), BOTH, TEXT, Counter())
     assert doctor.has_name
     assert doctor.name == name
 
@@ -54,7 +54,9 @@ def test_a_name_is_a_first_name_that_stands_in_the_text(label, name):
 @pytest.mark.parametrize("word", ["Teacher", "friend", "Female friend", "Mom", "Narrator", "I"])
 def test_a_role_word_is_no_name(word):
     text = f"{word} came home. I waved. Teacher, Mom, Narrator and Friend looked on. Female, too."
-    (person,) = read_answer(f'{{"American person name": "{word}"}}', ("American person",), text)
+    (person,) = read_answer(
+        f'{{"American person name": "{word}"}}', ("American person",), text, Counter()
+    )
     assert person.name in (None, "Female")  # the text writes "Female" with a capital
 
 
@@ -72,7 +74,7 @@ def test_a_role_word_is_no_name(word):
     ],
 )
 def test_references_are_words_of_the_list_that_stand_in_the_text(references, kept, gender):
-    doctor, _ = read_answer(said(references=references), BOTH, TEXT)
+    doctor, _ = read_answer(said(references=references), BOTH, TEXT, Counter())
     assert doctor.references == kept
     assert doctor.gender == gender
 
@@ -88,15 +90,17 @@ def test_what_is_removed_is_counted():
 
 
 def test_a_missing_field_is_missing_and_not_unspecified():
-    doctor, patient = read_answer('{"doctor name": "Emily"}', BOTH, TEXT)
+    doctor, patient = read_answer('{"doctor name": "Emily"}', BOTH, TEXT, Counter())
     assert (doctor.has_name, doctor.name, doctor.gender) == (True, "Emily", None)
     assert (patient.has_name, patient.name, patient.gender) == (False, None, None)
-    assert read_answer('{"hello": "world"}', BOTH, TEXT) is None
-    assert read_answer('{"doctor name": 3, "doctor references": 4}', BOTH, TEXT) is None
+    assert read_answer('{"hello": "world"}', BOTH, TEXT, Counter()) is None
+    assert read_answer('{"doctor name": 3, "doctor references": 4}', BOTH, TEXT, Counter()) is None
 
 
 def test_a_text_without_capitals_may_have_names():
-    (student,) = read_answer('{"student name": "Maria"}', ("student",), "maria ran home.")
+    (student,) = read_answer(
+        '{"student name": "Maria"}', ("student",), "maria ran home.", Counter()
+    )
     assert student.name == "maria"
 
 
@@ -112,7 +116,7 @@ def test_the_filters_take_almost_no_name_that_a_hand_gave(shared_data):
                 continue
             n_names += 1
             reply = json.dumps({f"{character} name": row[f"gold_{slot}_name"]})
-            (said,) = read_answer(reply, (character,), row["text"])
+            (said,) = read_answer(reply, (character,), row["text"], Counter())
             if (said.name or "").casefold() != name.casefold():
                 lost.append(name)
     # three stand in no such form in their story, three are role words

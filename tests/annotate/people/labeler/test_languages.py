@@ -81,7 +81,7 @@ def test_the_gender_is_that_of_the_person(text, known):
 def test_a_pronoun_outweighs_what_the_answer_says_of_the_person():
     text = "La persona que llegó era Alex, y ella no tenía las llaves de su casa."
     reply = '{"person name": "Alex", "person references": ["ella"], "person gender": "Male"}'
-    (response,) = read_answer(reply, ("person",), text)
+    (response,) = read_answer(reply, ("person",), text, Counter())
     assert response.gender == "F"
 
 

@@ -12,8 +12,13 @@ from portrayal.annotate.people.shared.model import gender_of_references
 TEXT = "Emily met Sam. She and he talked; they left. Her bag was his."
 
 
+def response(name, references, has_name=True):
+    gender = None if references is None else gender_of_references(references)
+    return CharacterResponse(has_name, name, references, gender)
+
+
 def one(name, *references):
-    return (CharacterResponse(True, name, references),)
+    return (response(name, references),)
 
 
 @pytest.mark.parametrize(
@@ -38,10 +43,10 @@ def test_the_majority_of_each_field_wins(answers, n_asked, name, gender, confide
 
 def test_without_a_usable_answer_there_is_no_label():
     assert vote([], 3, TEXT) is None
-    assert vote([(CharacterResponse(True, "Emily", None),)], 1, TEXT) is None
-    assert vote([(CharacterResponse(False, None, ("she",)),)], 1, TEXT) is None
+    assert vote([(response("Emily", None),)], 1, TEXT) is None
+    assert vote([(response(None, ("she",), False),)], 1, TEXT) is None
     (found,) = vote(
-        [(CharacterResponse(True, "Emily", None),), (CharacterResponse(False, None, ("she",)),)],
+        [(response("Emily", None),), (response(None, ("she",), False),)],
         2,
         TEXT,
     )
@@ -50,8 +55,8 @@ def test_without_a_usable_answer_there_is_no_label():
 
 def test_spans_stand_where_the_words_do_and_shared_words_are_marked_for_nobody():
     answer = (
-        CharacterResponse(True, "Emily", ("she", "they")),
-        CharacterResponse(True, "Sam", ("he", "they")),
+        response("Emily", ("she", "they")),
+        response("Sam", ("he", "they")),
     )
     emily, sam = vote([answer], 1, TEXT)
     assert [(TEXT[s.start : s.end], s.kind) for s in emily.spans] == [
@@ -64,7 +69,7 @@ def test_spans_stand_where_the_words_do_and_shared_words_are_marked_for_nobody()
 
 NAMES = st.sampled_from([None, "Emily", "Sam", "Ada"])
 WORDS = st.lists(st.sampled_from(["she", "her", "he", "his", "they"]), unique=True, max_size=3)
-SAID = st.builds(CharacterResponse, st.just(True), NAMES, WORDS.map(tuple))
+SAID = st.builds(response, NAMES, WORDS.map(tuple))
 
 
 @given(st.lists(st.tuples(SAID), min_size=1, max_size=7), st.integers(0, 3))

@@ -90,25 +90,18 @@ class CharacterResponse:
     references
         Casefolded words of Table S6a that stand in the text, of another language than English all
         that do; None where the answer has no such field.
-    translated
-        Gender in a text of another language; None of an English one.
+    gender
+        Gender that the references tell, in English by Table S6a; None where the field is missing.
     """
 
     has_name: bool
     name: str | None
     references: tuple[str, ...] | None
-    translated: str | None = None
-
-    @property
-    def gender(self) -> str | None:
-        """Gender that the references tell, by Table S6a; None where the field is missing."""
-        if self.references is None or self.translated is not None:
-            return self.translated
-        return gender_of_references(self.references)
+    gender: str | None
 
 
 def read_answer(
-    reply: str, characters: tuple[str, ...], text: str, removed: Counter[str] | None = None
+    reply: str, characters: tuple[str, ...], text: str, removed: Counter[str]
 ) -> tuple[CharacterResponse, ...] | None:
     """Return what a reply says of each character, in their order.
 
@@ -131,26 +124,24 @@ def read_answer(
     # A number or an object is no name: the field counts as missing, not as "no name"
     read = read_fields(reply).items()
     fields = {key: value for key, value in read if isinstance(value, (str, list, NoneType))}
-    counted = Counter[str]() if removed is None else removed
     # "Student" for a name is a role read back (Supplement B.3)
     language = language_of(text or "")
-    genders = None if language == "en" else gender_words(language)
+    genders = GENDER_OF_WORD if language == "en" else gender_words(language)
     banned = _ROLE_WORDS | {word for role in characters for word in _words(role)}
     present, responses = set(_words(text or "")), []
     for character in characters:
         key, references, gender = plain_key(character), None, None
         # A list is read as one that a table holds as text: "['Emily']"
-        name = _name(str(fields.get(f"{key} name")), text, banned, counted)
+        name = _name(str(fields.get(f"{key} name")), text, banned, removed)
         if f"{key} references" in fields:
             words = _words(str(fields[f"{key} references"]))
-            if genders is None:
+            if language == "en":
                 # "doctor" refers to the character and tells no gender
-                words = [word for word in words if word in GENDER_OF_WORD]
-            counted.update("references not in the text" for word in words if word not in present)
+                words = [word for word in words if word in genders]
+            removed.update("references not in the text" for word in words if word not in present)
             references = tuple(dict.fromkeys(word for word in words if word in present))
             # By pronouns and titles; else by what is said of the person, if words stand for it
-            if genders is not None:
-                gender = one_gender(genders[word] for word in references if word in genders)
+            gender = one_gender(genders[word] for word in references if word in genders)
             if gender == UNSPECIFIED and references:
                 gender = normalise_gender(fields.get(f"{key} gender"))
         responses.append(CharacterResponse(f"{key} name" in fields, name, references, gender))

@@ -109,18 +109,14 @@ def vocabulary_of(encode: Encode, opening: int, closing: int) -> Vocabulary:
     ValueError
         Where a placeholder or "she" and "he" are more than one token.
     """
-
-    def one(word: str) -> int:
-        (only,) = encode(word)
-        return only
-
     pronouns: dict[int, int] = {}
     for place, words in enumerate(PRONOUNS.values()):
         # A pronoun of several tokens has no state of its own and is not weighed
         token_ids = (encode(word) for word in words)
         pronouns |= {ids[0]: place for ids in token_ids if len(ids) == 1}
-    names = tuple(map(one, (*PLACEHOLDERS, *MORE_PLACEHOLDERS)))
-    return Vocabulary(encode, opening, closing, names, one(OTHER_NAME), pronouns)
+    stand_ins = (*PLACEHOLDERS, *MORE_PLACEHOLDERS, OTHER_NAME)
+    *names, other = [token for word in stand_ins for (token,) in (encode(word),)]
+    return Vocabulary(encode, opening, closing, tuple(names), other, pronouns)
 
 
 def pieces_of(scene: Scene, start: int) -> list[str | int]:
@@ -355,18 +351,14 @@ def _gelu(values: FloatArray) -> FloatArray:
 def files_of(folder: Path) -> dict[str, Path]:
     """Return the files of a reader by name; the shared ones may lie in the folder above."""
     files = {name: folder / name for name in (ENCODER, HEADS, TOKENIZER, WORDS)}
-    for name in (TOKENIZER, WORDS):
-        if not files[name].is_file():
-            files[name] = folder.parent / name
-    return files
+    shared = (name for name in (TOKENIZER, WORDS) if not files[name].is_file())
+    return files | {name: folder.parent / name for name in shared}
 
 
 def digest_of(folder: Path) -> str:
     """Return the SHA-256 of the encoder, the heads, the tokenizer and the words of a reader."""
-    digest = hashlib.sha256()
-    for path in files_of(folder).values():
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
+    contents = b"".join(path.read_bytes() for path in files_of(folder).values())
+    return hashlib.sha256(contents).hexdigest()
 
 
 def load_network(folder: Path, *, threads: int = 0) -> Network:

@@ -87,9 +87,8 @@ def mark(
             # The head of a noun phrase is its last token
             mentions.append((len(ids) - 1, mention.person))
     ids += words.encode(change(text[i:]))
-    mention_places, mention_people = np.array(mentions, dtype=np.int64).reshape(-1, 2).T
-    spoken, numbers = np.array(pronouns, dtype=np.int64).reshape(-1, 2).T
-    return MarkedText(ids, mention_places, mention_people, spoken, numbers)
+    pairs = [np.array(kind, dtype=np.int64).reshape(-1, 2).T for kind in (mentions, pronouns)]
+    return MarkedText(ids, *pairs[0], *pairs[1])
 
 
 def refer(network: Network, story: MarkedText, n_people: int, n_pronouns: int) -> FloatArray:

@@ -252,7 +252,7 @@ class GenderChoice:
     codes: list[int]
 
 
-def walk(  # noqa: PLR0912, PLR0915 (run for every choice of every story: calls inside cost time)
+def walk(  # noqa: PLR0912 (run for every choice of every story: calls inside cost time)
     mentions: Mentions, genders: Genders, weights: Sequence[int], more: Sequence[int] | None = None
 ) -> GenderChoice:
     """Give each pronoun to the person of its gender for whom most speaks.
@@ -289,11 +289,10 @@ def walk(  # noqa: PLR0912, PLR0915 (run for every choice of every story: calls 
         best, code = OTHER, _NOBODY + kind * 10 + number * 2 + (met and newest == OTHER)
         top = weights[code] if kind == 2 else -99_999
         for index in among:
-            if last[index] < 0:
-                if index in first:
-                    place = _UNMET + (first[index] == current)
-                else:
-                    place = _UNMET + (4 if mentions.narrated else 2 if person_at else 3)
+            if last[index] < 0 and index in first:
+                place = _UNMET + (first[index] == current)
+            elif last[index] < 0:
+                place = _UNMET + (4 if mentions.narrated else 2 if person_at else 3)
             else:
                 back = min(current - last[index], 3)
                 place = number * _CASE + back * _BACK + ranks[index] * _RANK

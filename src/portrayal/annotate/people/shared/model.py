@@ -116,12 +116,8 @@ def gender_of_references(references: Iterable[str]) -> str:
     >>> gender_of_references(["she", "her"])
     'F'
     """
-    return one_gender(
-        gender
-        for reference in references
-        for word in _WORD.findall(reference.casefold())
-        if (gender := GENDER_OF_WORD.get(word)) is not None
-    )
+    words = [word for reference in references for word in _WORD.findall(reference.casefold())]
+    return one_gender(GENDER_OF_WORD[word] for word in words if word in GENDER_OF_WORD)
 
 
 def one_gender(told_genders: Iterable[str]) -> str:

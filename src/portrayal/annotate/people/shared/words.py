@@ -5,7 +5,6 @@ import unicodedata
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from pathlib import Path
-from types import MappingProxyType
 
 from portrayal.reference.groups import FEMININE, MASCULINE, NON_BINARY, gender_words
 from portrayal.reference.locales import load_locale
@@ -72,18 +71,16 @@ FORMS = {
 THEY = frozenset((*FORMS[NON_BINARY], "themselves"))
 """Forms that refer to one person or to several."""
 
-PRONOUNS: Mapping[str, tuple[str, str]] = MappingProxyType(
+PRONOUNS: dict[str, tuple[str, str]] = {}
+for _gender in (MASCULINE, FEMININE):
     # The object "her" looks like the possessive; `links.is_object` tells which it is
-    {w: (g, case) for g in (MASCULINE, FEMININE) for w, case in zip(FORMS[g], "soppr", strict=True)}
-)
+    PRONOUNS |= {word: (_gender, case) for word, case in zip(FORMS[_gender], "soppr", strict=True)}
 """Pronoun → gender and case: subject, object, possessive or reflexive."""
 
-GENDER_WORDS: Mapping[str, frozenset[str]] = MappingProxyType(dict(gender_words()))
+GENDER_WORDS = gender_words()
 """Gender → casefolded words that refer to one person of that gender."""
 
-GENDER_OF_WORD: Mapping[str, str] = MappingProxyType(
-    {word: gender for gender, words in GENDER_WORDS.items() for word in sorted(words)}
-)
+GENDER_OF_WORD = {word: gender for gender, words in GENDER_WORDS.items() for word in sorted(words)}
 """Casefolded word → gender; the inverse of `GENDER_WORDS`."""
 
 GENDERED = {
@@ -93,13 +90,10 @@ GENDERED = {
 }
 """Listed words of a gender that are no pronouns: "girl", "brother", "mrs"."""
 
-GENDER: Mapping[str, str] = MappingProxyType(
-    # Pronouns refer anew each time, so they are read apart from nouns
-    {w: gender for w, gender in GENDER_OF_WORD.items() if w not in PRONOUNS and w not in THEY}
-    | dict.fromkeys(LISTS.feminine, FEMININE)
-    | dict.fromkeys(LISTS.masculine, MASCULINE)
-    | dict.fromkeys(LISTS.non_binary, NON_BINARY)
-)
+# Pronouns refer anew each time, so they are read apart from nouns
+GENDER = {w: gender for w, gender in GENDER_OF_WORD.items() if w not in PRONOUNS and w not in THEY}
+GENDER |= dict.fromkeys(LISTS.feminine, FEMININE) | dict.fromkeys(LISTS.masculine, MASCULINE)
+GENDER |= dict.fromkeys(LISTS.non_binary, NON_BINARY)
 """Noun, adjective or title → gender: Table S6a without its pronouns, and more of the same kind."""
 
 ADJECTIVES = word_set("female male feminine masculine lesbian") | LISTS.non_binary
@@ -110,17 +104,12 @@ KIN = LISTS.kin
 PERSON_NOUNS = frozenset(GENDER) - ADJECTIVES | LISTS.role_families - {"dr"} | LISTS.workers | KIN
 """Nouns for one person."""
 
-OTHER_PEOPLE: Mapping[str, str] = MappingProxyType(
-    dict.fromkeys(LISTS.women_outside, FEMININE)
-    | dict.fromkeys(LISTS.men_outside, MASCULINE)
-    | dict.fromkeys(LISTS.people_outside, "")
-)
+OTHER_PEOPLE = dict.fromkeys(LISTS.people_outside, "") | dict.fromkeys(LISTS.men_outside, MASCULINE)
+OTHER_PEOPLE |= dict.fromkeys(LISTS.women_outside, FEMININE)
 """Singular nouns for people outside a prompt's roles, with the gender they tell, if any."""
 
 PLURAL_PEOPLE = LISTS.plural_people
-PLURALS: Mapping[str, str] = MappingProxyType(
-    dict.fromkeys(LISTS.plural_women, FEMININE) | dict.fromkeys(LISTS.plural_men, MASCULINE)
-)
+PLURALS = dict.fromkeys(LISTS.plural_women, FEMININE) | dict.fromkeys(LISTS.plural_men, MASCULINE)
 """Nouns for several people of one gender."""
 
 FORMAL_TITLES = _LOCALE.titles["formal"]
@@ -155,7 +144,7 @@ def given_names() -> Mapping[str, int]:
 
     table = shipped_table("census_2020_first_names.parquet", ["name", "count"])
     names = (name.casefold() for name in table["name"].to_pylist())
-    return MappingProxyType(dict(zip(names, table["count"].to_pylist(), strict=True)))
+    return dict(zip(names, table["count"].to_pylist(), strict=True))
 
 
 @lru_cache(maxsize=65_536)

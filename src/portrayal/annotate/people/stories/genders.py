@@ -176,10 +176,9 @@ def choices(
         if n > most and any(genders):
             continue
         choice = links.walk(cast, genders, weights)
-        against = [
-            choice.entity_at[i] != tone for i, tone in tones.items() if choice.entity_at[i] >= 0
-        ]
-        choice.codes += [links.FIRST_CODE["role"] + is_against for is_against in against]
+        meant = [(choice.entity_at[i], tone) for i, tone in tones.items()]
+        role_code = links.FIRST_CODE["role"]
+        choice.codes += [role_code + (entity != tone) for entity, tone in meant if entity >= 0]
         # A gender without any word for it is none
         if all(_add_codes(scene, cast, choice, slot, they) for slot in range(len(slots))):
             if two and genders[0] == genders[1] and genders[0] is not None:
