@@ -9,10 +9,10 @@ from portrayal.annotate.people.reader.reading import WEIGHTS
 from portrayal.annotate.people.reader.referents import (
     BEHIND,
     WINDOW,
+    by_network,
     mark,
     places,
     refer,
-    referring_of,
 )
 from portrayal.errors import DataError
 
@@ -153,4 +153,4 @@ def test_the_network_that_ships_says_whom_pronouns_mean():
 
 def test_weights_without_pronouns_are_refused():
     with pytest.raises(DataError, match="expected weights for pronouns"):
-        referring_of(WEIGHTS)
+        by_network(TEXT, [], 0, 0, WEIGHTS)

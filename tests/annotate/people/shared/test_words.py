@@ -4,11 +4,11 @@ from pathlib import Path
 import pytest
 
 import portrayal.annotate.people as people
+import portrayal.annotate.people.shared.words as en
 from portrayal.annotate.people.names.candidates import BODY_PARTS, LISTS, PLACES
 from portrayal.annotate.people.shared.words import (
     ADJECTIVES,
     GENDER,
-    KIN,
     PERSON_NOUNS,
     PLURALS,
     PRONOUNS,
@@ -32,7 +32,7 @@ def test_lists_do_not_contradict_each_other():
     assert set(GENDER) >= ADJECTIVES
     assert not ADJECTIVES & PERSON_NOUNS
     assert SURNAME_TITLES < TITLES
-    assert KIN <= PERSON_NOUNS
+    assert en.LISTS.kin <= PERSON_NOUNS
     assert not set(PLURALS) & PERSON_NOUNS
 
 

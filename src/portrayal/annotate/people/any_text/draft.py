@@ -134,7 +134,7 @@ def _described(tokens: Tokens, phrase: Phrase, names: Mapping[int, int]) -> int:
     phrase.predicate = start > 0 and low[back] in _PREDICATE and low[back] != "'s"
     before = low[start - 1] if start else "."
     after = low[i + 1] if i + 1 < len(low) else "."
-    is_naming = after in en.NAMING or after == ","
+    is_naming = after in en.LISTS.naming or after == ","
     # "The only man was Ivo"
     is_naming = is_naming or (phrase.kind != "" and after in en.COPULAS - {"'s"})
     name_at = -1

@@ -98,8 +98,8 @@ def find_everyone(
         tell a gender, as its pronouns do; a name that it lists as a place, people, feast or god is
         left out unless the text refers to it as to a person.
     refer
-        Says whom "she" and "he" mean, as `portrayal.annotate.people.reader.referents.referring_of`
-        returns it of another network than the one that ships; None for the rules alone.
+        Says whom "she" and "he" mean, as `portrayal.annotate.people.reader.referents.by_network`
+        does, perhaps by another network than the one that ships; None for the rules alone.
 
     Returns
     -------

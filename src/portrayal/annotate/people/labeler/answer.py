@@ -160,9 +160,8 @@ def _name(label: str, text: str, banned: frozenset[str], removed: Counter[str]) 
         removed["names that are role words"] += name.casefold() not in _NO_NAME
         return None
     # As the text writes it; a word in small letters alone is no name, unless the whole text is
-    spellings = [match[0] for match in re.finditer(whole(name), text, re.IGNORECASE)]
-    if not text.islower():
-        spellings = [spelling for spelling in spellings if not spelling.islower()]
+    matches = re.finditer(whole(name), text, re.IGNORECASE)
+    spellings = [match[0] for match in matches if text.islower() or not match[0].islower()]
     if not spellings:
         removed["names not in the text"] += 1
         return None

@@ -223,9 +223,8 @@ def labelling_sentence(labelling: Mapping[str, Any]) -> str:
 
 def labelling_removed(labelling: Mapping[str, Any]) -> str:
     """Return what was removed from the model's answers and what could not be used."""
-    removed, unusable = (
-        counted_words(+Counter(labelling.get(name, {}))) for name in ("removed", "unusable")
-    )
+    removed = counted_words(+Counter(labelling.get("removed", {})))
+    unusable = counted_words(+Counter(labelling.get("unusable", {})))
     return f"Removed from its answers: {removed}. Answers that could not be used: {unusable}."
 
 

@@ -297,7 +297,7 @@ def gender_of_titles(tokens: Tokens, run: Candidate) -> str:
         if gender := tokens.local.genders.get(low[i]) or en.GENDER.get(low[i]):
             return gender
     before = (run.titles or [run.start])[0] - 1
-    return en.GENDER.get(low[before], "") if before >= 0 and low[before] in en.KIN else ""
+    return en.GENDER.get(low[before], "") if before >= 0 and low[before] in en.LISTS.kin else ""
 
 
 def trim(tokens: Tokens, run: Candidate, forms: set[str]) -> bool:

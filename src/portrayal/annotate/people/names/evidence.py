@@ -58,10 +58,10 @@ def _classes() -> dict[str, tuple[str, ...]]:
         "acts": (LISTS.acted | forms) - CLASSES.handled,
         "verb": en.VERBS_AFTER_NAME - en.COPULAS,
         "is": en.COPULAS - {"'s"},
-        "kin": en.KIN,
+        "kin": en.LISTS.kin,
         "person": (en.PERSON_NOUNS | THINGS.callings) - CLASSES.deities - THINGS.also_no_person,
         "people": en.PLURAL_PEOPLE | THINGS.several,
-        "naming": en.NAMING,
+        "naming": en.LISTS.naming,
         "pronoun": frozenset(en.PRONOUNS),
     }
     # Words so frequent that they are classes of their own
@@ -102,7 +102,7 @@ def _kinds(tokens: Tokens, i: int) -> tuple[str, ...]:
 def kinds_of_word(name: str) -> tuple[str, ...]:
     """What a casefolded name is as an ordinary word: "mark", "amber"; () for "ann"."""
     kinds = tuple(kind for kind, words in KINDS.sets.items() if name in words)
-    is_word = name in en.NAMES_OR_WORDS or name in en.NAMES_ALSO_WORDS
+    is_word = name in en.NAMES_OR_WORDS or name in en.LISTS.names_also_words
     return kinds or ("word",) * is_word
 
 
@@ -116,7 +116,7 @@ def name_features(
         " place": candidates.PLACES_AND_BODIES,
         " word": en.LISTS.names_and_words,
         " rare word": en.NAMES_OR_WORDS,
-        " also": en.NAMES_ALSO_WORDS,
+        " also": en.LISTS.names_also_words,
     }
     kind = next((kind for kind, words_of_kind in kinds.items() if first in words_of_kind), "")
     yield f"{place}{kind} {sum(count >= least for least in _BEARERS_OF_BANDS)}"
@@ -210,7 +210,7 @@ def _run_features(tokens: Tokens, run: candidates.Candidate) -> Iterator[str]:
         "'": before,
         f"term {2 if several else 1}{' named' * ('names' in _classes_in(ahead))}": opens and closes,
         "plants": CLASSES.plants.issuperset(run.words) and not CLASSES.plants.isdisjoint(around),
-        "thing named": named_thing and not en.NAMING.isdisjoint(ahead[-2:]),
+        "thing named": named_thing and not en.LISTS.naming.isdisjoint(ahead[-2:]),
         "person named": "named" in ahead[-3:] and not _BEARERS.isdisjoint(_classes_in(ahead)),
         "god prayed to": god and "worship" in near,
         "gods": god and not local.gods.isdisjoint(around),

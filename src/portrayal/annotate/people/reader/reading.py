@@ -31,7 +31,7 @@ def opinion_of(reading: network.NetworkOutput, joining: Mapping[str, Any], scene
     return Opinion(reading.roles[:slots].tolist(), reading.genders.tolist(), *weights)
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=3)
 def network_of(folder: Path) -> network.Network:
     """Return the network of a folder, loaded once."""
     return network.load_network(folder, threads=1)

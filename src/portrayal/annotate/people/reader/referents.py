@@ -3,14 +3,13 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 from scipy import special
 
 from portrayal.annotate.exchange import exchange_of
-from portrayal.annotate.people.any_text.pronouns import Mark, Refer
+from portrayal.annotate.people.any_text.pronouns import Mark
 from portrayal.annotate.people.reader.network import Network, Vocabulary
 from portrayal.annotate.people.reader.reading import WEIGHTS, network_of
 from portrayal.errors import DataError
@@ -152,9 +151,14 @@ def places(spoken: IntArray, name_places: IntArray) -> tuple[IntArray, IntArray]
     return bands, np.where(distance > 0, np.minimum(between, BEHIND), BEHIND)
 
 
-@lru_cache(maxsize=2)
-def referring_of(folder: Path) -> Refer:
-    """Return what says whom pronouns mean, by the network of a folder.
+def by_network(
+    text: str,
+    marks: Sequence[Mark],
+    n_people: int,
+    n_pronouns: int,
+    folder: Path = WEIGHTS / "pronouns",
+) -> FloatArray:
+    """Say whom pronouns mean by the network of a folder, which is loaded when first asked.
 
     Each text is read as it is and with its genders exchanged, and the chances are averaged: that
     nurses are women in what the network was trained on says nothing of whom "she" means.
@@ -170,16 +174,7 @@ def referring_of(folder: Path) -> Refer:
             f"{folder}: expected weights for pronouns ('ref.…'); this "
             "reader has none. Train it again with scripts/reader/train.py --coreference."
         )
-
-    def chances_of(text: str, marks: Sequence[Mark], n_people: int, n_pronouns: int) -> FloatArray:
-        changes = (str, exchange_of(HOME))
-        texts = [mark(text, marks, network.vocabulary, change) for change in changes]
-        chances = [refer(network, story, n_people, n_pronouns) for story in texts]
-        return np.asarray(np.mean(chances, axis=0))
-
-    return chances_of
-
-
-def by_network(text: str, marks: Sequence[Mark], n_people: int, n_pronouns: int) -> FloatArray:
-    """Say whom pronouns mean by the network that ships, which is loaded when first asked."""
-    return referring_of(WEIGHTS / "pronouns")(text, marks, n_people, n_pronouns)
+    changes = (str, exchange_of(HOME))
+    texts = [mark(text, marks, network.vocabulary, change) for change in changes]
+    chances = [refer(network, story, n_people, n_pronouns) for story in texts]
+    return np.asarray(np.mean(chances, axis=0))

@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 from portrayal.annotate.people.shared import words as en
 from portrayal.annotate.people.shared.scan import Tokens
-from portrayal.reference.groups import NON_BINARY
 from portrayal.reference.shipped import toml_beside
 
 WEIGHTS_FILE = Path(__file__).with_name("weights.json")
@@ -100,14 +99,7 @@ class Mentions:
 
 
 def mention_at(tokens: Tokens, i: int, entity: int, gender: str = "") -> PersonMention:
-    """The name or noun at `i` as a mention."""
-    rank = noun_rank(tokens, i)
-    place = i, tokens.sentence[i], entity, rank
-    return PersonMention(*place, gender, quoted=tokens.quoted[i] > 0, opens=rank == SUBJECT)
-
-
-def noun_rank(tokens: Tokens, i: int) -> int:
-    """Whether the name or noun at `i` is a clause's subject, the owner of one, or none."""
+    """The name or noun at `i` as a mention: a clause's subject, the owner of one, or none."""
     low = tokens.low
     after = low[i + 1] if i + 1 < len(low) else "."
     back, furthest = i - 1, max(-1, i - _LONG_NOUN_PHRASE)
@@ -120,9 +112,11 @@ def noun_rank(tokens: Tokens, i: int) -> int:
     opened = opener in en.CLAUSE_OPENERS and (
         acts or after.endswith("s") or opener not in en.LISTS.weak_openers
     )
+    rank = SUBJECT if opened or acts else NO_SUBJECT
     if after == "'s":
-        return POSSESSOR if opened else NO_SUBJECT
-    return SUBJECT if opened or acts else NO_SUBJECT
+        rank = POSSESSOR if opened else NO_SUBJECT
+    place = i, tokens.sentence[i], entity, rank
+    return PersonMention(*place, gender, quoted=tokens.quoted[i] > 0, opens=rank == SUBJECT)
 
 
 FURTHEST = 14
@@ -142,9 +136,8 @@ def object_reach(low: Sequence[str], i: int) -> int:
         word = low[back]
         if word in en.LISTS.joins:
             # A verb form follows, perhaps behind an adverb
-            verb = low[back + 1]
-            if verb.endswith("ly") and back + 2 < len(low):
-                verb = low[back + 2]
+            is_adverb = low[back + 1].endswith("ly") and back + 2 < len(low)
+            verb = low[back + 1 + is_adverb]
             takes_object = verb in en.VERBS_AFTER_NAME or verb in en.LISTS.touches
             if not (takes_object or verb.endswith(("ed", "ing"))):
                 return i - back
@@ -206,9 +199,6 @@ THEY_CODES = frozenset(
 _CASE, _BACK, _RANK = 144, 36, 9
 _UNMET, _QUOTED, _NOBODY, _JOIN = map(FIRST_CODE.__getitem__, ("unmet", "quoted", "nobody", "join"))
 _RANK_OF_CASE = {"s": SUBJECT_PRONOUN, "p": POSSESSOR, "o": NO_SUBJECT, "r": NO_SUBJECT}
-
-SINGLY = NON_BINARY
-"""Gender of a character that singular "they" stands for."""
 
 SCALE = 1000
 """Weights are integers in thousandths of a natural logarithm of odds."""

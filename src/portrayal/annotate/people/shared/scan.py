@@ -17,8 +17,6 @@ from portrayal.reference.groups import GENDERS
 from portrayal.reference.locales import HOME, NO_PEOPLE, Locale, load_locale
 from portrayal.reference.matching import name_key
 
-_SHORT = 3
-
 
 @dataclass(frozen=True, eq=False)
 class LocalWords:
@@ -92,7 +90,8 @@ def local_words(locale: Locale | None) -> LocalWords:
     return LocalWords(
         titles=titles,
         sacred=frozenset(locale.titles.get("sacred", ())),
-        abbreviations=frozenset(word for word in titles if len(word) <= _SHORT),
+        # Titles that a full stop may follow are short
+        abbreviations=frozenset(word for word in titles if len(word) <= 3),
         formal=frozenset(locale.titles.get("formal", ())),
         honorifics=frozenset(word for word in honorifics if word[0] != "-"),
         endings=tuple(sorted(word[1:] for word in honorifics if word[0] == "-")),

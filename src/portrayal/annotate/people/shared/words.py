@@ -56,7 +56,6 @@ FUNCTION_WORDS = LISTS.function_words
 COPULAS = word_set("'s are be became becomes been is was were")
 VERBS_AFTER_NAME = COPULAS | LISTS.verbs_after_name
 SAYING = LISTS.saying
-NAMING = word_set("named called")
 CLAUSE_MARKS = word_set('. ! ? … ... ?! !! , ; : — – " “ ”') | {"\n"}
 CLAUSE_OPENERS = CLAUSE_MARKS | LISTS.clause_openers
 ENDS_OBJECT = CLAUSE_MARKS | LISTS.ends_object
@@ -99,9 +98,10 @@ GENDER |= dict.fromkeys(LISTS.non_binary, NON_BINARY)
 ADJECTIVES = word_set("female male feminine masculine lesbian") | LISTS.non_binary
 """Words of a gender that stand before a noun or after "is": "a female comedian"."""
 
-KIN = LISTS.kin
 # Adjectives of gender stand before a noun and are none themselves, and "Dr." is hardly ever one
-PERSON_NOUNS = frozenset(GENDER) - ADJECTIVES | LISTS.role_families - {"dr"} | LISTS.workers | KIN
+PERSON_NOUNS = (
+    frozenset(GENDER) - ADJECTIVES | LISTS.role_families - {"dr"} | LISTS.workers | LISTS.kin
+)
 """Nouns for one person."""
 
 OTHER_PEOPLE = dict.fromkeys(LISTS.people_outside, "") | dict.fromkeys(LISTS.men_outside, MASCULINE)
@@ -126,9 +126,6 @@ NEVER_NAMES = FUNCTION_WORDS | LISTS.called | CALENDAR | NATIONALITIES | AMERICA
 
 NAMES_OR_WORDS = LISTS.names_and_words | LISTS.names_or_words
 """First names that are words more often than names where nothing else tells."""
-
-NAMES_ALSO_WORDS = LISTS.names_also_words
-"""First names that are ordinary words as well, and mostly a person's inside a sentence."""
 
 FREQUENT = 2_000
 """Bearers of a first name that is a person's wherever nothing speaks against it."""

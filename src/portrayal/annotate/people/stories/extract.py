@@ -11,12 +11,12 @@ from math import exp
 from operator import mul
 
 from portrayal.annotate.people.shared import links
-from portrayal.annotate.people.shared.links import SCALE, SINGLY, GenderChoice
+from portrayal.annotate.people.shared.links import SCALE, GenderChoice
 from portrayal.annotate.people.shared.model import UNSPECIFIED, Character, Span
 from portrayal.annotate.people.stories.genders import Cast, Slots, choices, make_cast
 from portrayal.annotate.people.stories.roles import MOST_ACTIONS, SIGNS, actions, ways_of
 from portrayal.annotate.people.stories.scene import SINGULAR, Scene
-from portrayal.reference.groups import FEMININE, MASCULINE
+from portrayal.reference.groups import FEMININE, MASCULINE, NON_BINARY
 
 Weights = tuple[list[int], list[int]]
 """Weights of codes and of `roles.SIGNS`, in units of 1 / `links.SCALE`."""
@@ -48,12 +48,12 @@ class Opinion:
     of_genders: tuple[float, float, float, float]
 
 
-_GENDERS = (FEMININE, MASCULINE, SINGLY, None)
+_GENDERS = (FEMININE, MASCULINE, NON_BINARY, None)
 
 
 def both_singly(heard: Sequence[Sequence[float]]) -> bool:
     """Whether a network takes both of two characters for non-binary."""
-    return len(heard) == 2 and all(max(row) == row[_GENDERS.index(SINGLY)] for row in heard)
+    return len(heard) == 2 and all(max(row) == row[_GENDERS.index(NON_BINARY)] for row in heard)
 
 
 @dataclass(slots=True)
@@ -124,9 +124,11 @@ def network_says(
 
     The sums of those that are not non-binary, and of those that are, and how many these are.
     """
-    spoken = [(row[_GENDERS.index(g)], g == SINGLY) for row, g in zip(heard, genders, strict=True)]
+    spoken = [
+        (row[_GENDERS.index(g)], g == NON_BINARY) for row, g in zip(heard, genders, strict=True)
+    ]
     rest, of_they = (sum(value for value, is_they in spoken if is_they == k) for k in (False, True))
-    return rest, of_they, genders.count(SINGLY)
+    return rest, of_they, genders.count(NON_BINARY)
 
 
 def weigh(

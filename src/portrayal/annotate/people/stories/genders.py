@@ -14,7 +14,7 @@ from portrayal.annotate.people.shared.links import OTHER
 from portrayal.annotate.people.shared.scan import QUOTES
 from portrayal.annotate.people.shared.words import GENDER_OF_WORD, OTHER_PEOPLE, SAYING
 from portrayal.annotate.people.stories.scene import GROUPS, LISTS, Noun, Scene
-from portrayal.reference.groups import FEMININE, MASCULINE
+from portrayal.reference.groups import FEMININE, MASCULINE, NON_BINARY
 
 LEFT = 4
 """Pronouns outside quotations that a choice may leave to nobody beyond those that any must."""
@@ -166,9 +166,9 @@ def choices(
         slots.append([*(hint if sure else sorted({*heard, *hint})), None])
     options: list[links.Genders] = list(product(*slots))
     for singly in range(len(slots)) if they else ():
-        options += product(*slots[:singly], [links.SINGLY], *slots[singly + 1 :])
+        options += product(*slots[:singly], [NON_BINARY], *slots[singly + 1 :])
     if they and both_singly:
-        options.append((links.SINGLY, links.SINGLY))
+        options.append((NON_BINARY, NON_BINARY))
     # Choices that leave many more pronouns to nobody are not likely
     unheard = [sum(n for g, n in heard.items() if g not in genders) for genders in options]
     most, walked = min(unheard) + LEFT, []
@@ -194,7 +194,7 @@ def choices(
         and LISTS.at_once.isdisjoint(low[i + 2 : i + 6])
         for i in scene.they
     )
-    return [c for c in walked if one_says and links.SINGLY in c.genders] or walked
+    return [c for c in walked if one_says and NON_BINARY in c.genders] or walked
 
 
 def _add_codes(
@@ -204,7 +204,7 @@ def _add_codes(
     gender, hint, codes = choice.genders[slot], cast.hints[slot], choice.codes
     is_named, sole = cast.slots[slot] is not None, len(cast.slots) == 1
     state = 1 + (max(hint.values()) >= CERTAIN) if hint else 0
-    if gender == links.SINGLY:
+    if gender == NON_BINARY:
         uses = _uses_for(slot, choice, they)
         codes += [
             *(links.FIRST_CODE["they"] + code for code in uses.values()),

@@ -122,7 +122,7 @@ def attached(tokens: Tokens, i: int, names: Mapping[int, int]) -> int | None:
     if low[ahead : ahead + 1] == ["'s"]:
         return None
     ahead += ahead < limit and low[ahead] in LISTS.marks
-    ahead += ahead < limit and low[ahead] in en.NAMING
+    ahead += ahead < limit and low[ahead] in en.LISTS.naming
     limit = min(limit, i + _REACH)
     while ahead < limit and low[ahead] in LISTS.title_dots:
         ahead += 1
