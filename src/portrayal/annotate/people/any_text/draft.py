@@ -14,12 +14,10 @@ from portrayal.annotate.people.shared import links
 from portrayal.annotate.people.shared import words as en
 from portrayal.annotate.people.shared.model import Span
 from portrayal.annotate.people.shared.scan import ENGLISH, LocalWords, Tokens
-from portrayal.annotate.people.shared.words import word_set
 from portrayal.reference.groups import NON_BINARY
 
-_OPEN_TITLES = en.LISTS.before_titles | en.LISTS.open_titles
-_IS = en.COPULAS | word_set("am 'm")
-_PREDICATE = _IS | word_set("as become becoming being been like than into remain remains of")
+_IS = en.COPULAS | LISTS.copulas
+_PREDICATE = _IS | LISTS.before_predicates
 
 _KINDS = (
     dict.fromkeys(LISTS.possessive, "'s")
@@ -134,13 +132,12 @@ def _described(tokens: Tokens, phrase: Phrase, names: Mapping[int, int]) -> int:
     phrase.predicate = start > 0 and low[back] in _PREDICATE and low[back] != "'s"
     before = low[start - 1] if start else "."
     after = low[i + 1] if i + 1 < len(low) else "."
-    is_naming = after in en.LISTS.naming or after == ","
     # "The only man was Ivo"
-    is_naming = is_naming or (phrase.kind != "" and after in en.COPULAS - {"'s"})
+    is_copula = phrase.kind != "" and after in en.COPULAS - {"'s"}
     name_at = -1
     if i + 1 in names:
         name_at = i + 1
-    elif i + 2 in names and is_naming:
+    elif i + 2 in names and (after == "," or after in en.LISTS.naming or is_copula):
         name_at = i + 2
     elif before in (",", "(", "—", "–") and start - 2 in names and (phrase.kind or after == "of"):
         name_at = start - 2
@@ -171,9 +168,8 @@ def _opens_clause(tokens: Tokens, i: int) -> bool:
         return False
     before = range(i - 1, max(-1, i - 1 - _PARTICIPLE), -1)
     start = next((k + 1 for k in before if low[k] in en.CLAUSE_MARKS), max(0, i - _PARTICIPLE))
-    return start == i or (
-        low[start].endswith("ing") and tokens.sentence[start] == tokens.sentence[i]
-    )
+    is_participle = low[start].endswith("ing") and tokens.sentence[start] == tokens.sentence[i]
+    return start == i or is_participle
 
 
 @dataclass(slots=True)
@@ -225,8 +221,7 @@ class TextDraft:
         self.hidden: list[pronouns.Mark] = []
         self.starts_by_place: dict[str, list[int]] = defaultdict(list)
         self.predicates: list[tuple[int, Phrase]] = []
-        low = self.tokens.low
-        self.first_persons = [i for i, word in enumerate(low) if word in pronouns.FIRST_PERSON]
+        self.first_persons = [i for i, w in enumerate(self.tokens.low) if w in LISTS.first_person]
 
     def span(self, first: int, last: int, kind: str) -> Span:
         """The span from token `first` to token `last`."""
@@ -311,13 +306,12 @@ def _add_mention(draft: TextDraft, index: int, run: Candidate) -> None:
     """Add one mention by name."""
     tokens, one = draft.tokens, draft.people[index]
     opens = run.titles[0] if run.titles else run.start
-    for i in range(opens, run.end):
-        draft.names[i] = index
+    draft.names |= dict.fromkeys(range(opens, run.end), index)
     one.spans.append(draft.span(opens, run.end - 1, "name"))
     draft.hidden.append(pronouns.Mark(*draft.span(run.start, run.end - 1, "name"), index))
     if run.titles and one.title is None:
         last = run.titles[0]
-        while last + 1 in run.titles and tokens.low[last] in _OPEN_TITLES:
+        while last + 1 in run.titles and tokens.low[last] in en.LISTS.open_titles:
             last += 1  # "Deputy Minister" is one title
         one.title = draft.words(run.titles[0], last)
     place = evidence.place_in_text(tokens, opens, run.end)
@@ -334,9 +328,7 @@ def _add_mention(draft: TextDraft, index: int, run: Candidate) -> None:
         draft.events.append(mention._replace(at=run.start))
 
 
-_DECLARED = re.compile(
-    r"\b(?:she|he|they|xe|ze|ey|fae|it)\s?/\s?[a-z]+(?:\s?/\s?[a-z]+)?\b", re.IGNORECASE
-)
+_DECLARED = re.compile(r"(?i)\b(?:she|he|they|xe|ze|ey|fae|it)(?:\s?/\s?[a-z]+){1,2}\b")
 
 
 def add_declared(draft: TextDraft) -> None:
@@ -468,9 +460,9 @@ def _referred(
     for index, one in enumerate(draft.people):
         spans = [span for span in one.spans if span.kind != "name"]
         marks += [pronouns.Mark(span.start, span.end, "noun", index) for span in spans]
-    for number, i in enumerate(spoken):
-        span = draft.span(pending[i].at, pending[i].at, "pronoun")
-        marks.append(pronouns.Mark(*span, number))
+    places = [pending[i].at for i in spoken]
+    spans = [draft.span(place, place, "pronoun") for place in places]
+    marks += [pronouns.Mark(*span, number) for number, span in enumerate(spans)]
     chances = refer(draft.text, marks, len(draft.people), len(spoken)).copy()
     # -1, nobody, is the last column
     grammar = {one.at: one.person for one in liked}
@@ -482,18 +474,16 @@ def _referred(
     chances[:, [i for i in range(len(draft.people)) if i not in mentioned]] = 0.0
     chances /= chances.sum(1, keepdims=True)
     # NaN: the pronoun had no token; the rules stand
-    read_numbers = [number for number in range(len(spoken)) if not np.isnan(chances[number]).any()]
-    events = [pending[spoken[number]] for number in read_numbers]
-    persons = list(by_rules)
+    rows = np.flatnonzero(~np.isnan(chances).any(1))
+    by_network = [spoken[row] for row in rows]
     meant = pronouns.most_likely(
-        chances[read_numbers],
-        [event.gender for event in events],
+        chances[rows],
+        [pending[i].gender for i in by_network],
         [one.hinted for one in draft.people],
-        [draft.barred.get(event.at, -1) for event in events],
+        [draft.barred.get(pending[i].at, -1) for i in by_network],
     )
-    for number, person in zip(read_numbers, meant, strict=True):
-        persons[spoken[number]] = person
-    return persons
+    person_of = dict(zip(by_network, meant, strict=True))
+    return [person_of.get(i, person) for i, person in enumerate(by_rules)]
 
 
 def _they_of(draft: TextDraft, person_at: Mapping[int, int]) -> list[tuple[int, int]]:

@@ -16,15 +16,6 @@ from portrayal.annotate.people.shared import words as en
 from portrayal.annotate.people.shared.links import OTHER, PersonMention
 from portrayal.annotate.people.shared.scan import Tokens
 
-_position, _sentence = attrgetter("at"), attrgetter("sentence")
-
-_BLAMED = LISTS.verbs("blamed")
-_BLAMING = LISTS.verbs("blaming")
-_HANDED = LISTS.verbs("handing")
-_PLEDGED = LISTS.verbs("pledging")
-_MINDED = LISTS.verbs("minding")
-_CONTROLLED = LISTS.verbs("controlled")
-
 
 class Preference(NamedTuple):
     """That a pronoun means one person rather than another.
@@ -74,19 +65,17 @@ def preferences(
             continue
         # Mentions before, in this sentence and the last one, of those who can be meant. They are in
         # order, so a long text is not gone through again for every pronoun.
-        first = bisect_left(mentions, event.sentence - 1, key=_sentence)
-        last = bisect_left(mentions, event.at, key=_position)
+        first = bisect_left(mentions, event.sentence - 1, key=attrgetter("sentence"))
+        last = bisect_left(mentions, event.at, key=attrgetter("at"))
         near = [one for one in mentions[first:last] if genders[one.entity] in ("", event.gender)]
         # "Kim asked Mr. Pratt for his report": who is told to be a man, not who may be one
         sure = list(dict.fromkeys(one.entity for one in near if genders[one.entity]))
         open_ = list(dict.fromkeys(one.entity for one in near if not genders[one.entity]))
-        if event.at in chained:
-            not_meant = {chained[event.at], barred.get(event.at, OTHER)}
-            remaining = {one.entity for one in near} - not_meant
-            if len(remaining) == 1:
-                preferred.append(Preference(event.at, min(remaining), chained[event.at]))
-                continue
-        if len(sure) == 1 and len(open_) == 1:
+        rival = chained.get(event.at, OTHER)
+        remaining = {one.entity for one in near} - {rival, barred.get(event.at, OTHER)}
+        if event.at in chained and len(remaining) == 1:
+            preferred.append(Preference(event.at, min(remaining), rival))
+        elif len(sure) == 1 and len(open_) == 1:
             preferred.append(Preference(event.at, sure[0], open_[0]))
         elif preference := _by_verb(tokens.low, event, near):
             preferred.append(preference)
@@ -119,15 +108,15 @@ def _by_verb(  # noqa: PLR0911 (a return for each form of sentence)
     acts = set(verbs)
     if between[0] == "to" and len(between) > 2 and between[1] not in LISTS.before_nouns:
         # The object of "ask", the subject of "promise", does what the infinitive says
-        return subject if acts & _PLEDGED else object_ if acts & _CONTROLLED else None
+        return subject if acts & LISTS.pledging else object_ if acts & LISTS.controlled else None
     if event.case != "s":
         lets = acts & LISTS.letting and between[0] not in en.FUNCTION_WORDS
         reason = event.case == "p" and between[0] in ("for", "on", "about", "of")
-        return object_ if lets or (reason and acts & (_BLAMED | _CONTROLLED)) else None
+        return object_ if lets or (reason and acts & (LISTS.blamed | LISTS.controlled)) else None
     if joined in ("that", "how") or other.at == i - 1:
-        return subject if acts & _PLEDGED else object_ if acts & _MINDED else None
+        return subject if acts & LISTS.pledging else object_ if acts & LISTS.minding else None
     # Implicit causality (Garvey and Caramazza 1974): the verb says whose doing the reason is
     if joined in LISTS.causes:
-        return object_ if acts & _BLAMED else subject if acts & _BLAMING else None
-    handed = joined in (".", ";", "!", "?") and acts & _HANDED
+        return object_ if acts & LISTS.blamed else subject if acts & LISTS.blaming else None
+    handed = joined in (".", ";", "!", "?") and acts & LISTS.handing
     return object_ if joined in LISTS.turns or handed else None

@@ -16,7 +16,7 @@ from portrayal.annotate.people.any_text.grammar import Preference
 from portrayal.annotate.people.names.candidates import LISTS
 from portrayal.annotate.people.shared import links
 from portrayal.annotate.people.shared.scan import QUOTES, Tokens
-from portrayal.annotate.people.shared.words import PLURAL_PEOPLE, SAYING, THEY, word_set
+from portrayal.annotate.people.shared.words import PLURAL_PEOPLE, SAYING, THEY
 from portrayal.reference.groups import FEMININE, MASCULINE, NON_BINARY
 from portrayal.types import FloatArray
 
@@ -264,10 +264,8 @@ def single_they(
     """
     sentence, low = tokens.sentence, tokens.low
     places = [i for i, word in enumerate(low) if word in THEY]
-    crowded: dict[int, int] = {}
-    for i, word in enumerate(low):
-        if word in _SEVERAL:
-            crowded.setdefault(sentence[i], i)
+    # Sentence → its first noun for several people
+    crowded = {sentence[i]: i for i in reversed(range(len(low))) if low[i] in _SEVERAL}
     near: dict[int, set[int]] = {}
     uses_of: dict[int, list[int]] = {}
     for i in sorted({*person_at, *places}):
@@ -294,9 +292,6 @@ def single_they(
         for i in uses
     ]
 
-
-FIRST_PERSON = word_set("i me my mine myself")
-"""Forms of "I"; "i'm" is two tokens."""
 
 _NEAR = 4
 

@@ -14,7 +14,7 @@ from operator import ne
 
 from portrayal.annotate.people.shared import words as en
 from portrayal.annotate.people.shared.scan import QUOTES, Tokens
-from portrayal.annotate.people.shared.words import WordLists, word_set
+from portrayal.annotate.people.shared.words import WordLists
 from portrayal.reference.locales import load_locale
 
 LISTS = WordLists("names")
@@ -25,7 +25,6 @@ CLASSES = WordLists("names", "classes.toml")
 """Words near a name that speak for or against a person, by class."""
 
 _IN_TITLES = en.TITLES | en.LISTS.before_titles
-_CASES_OF_J = ("JJ", "DJ", "AJ", "TJ", "CJ")
 
 _ADJECTIVES = ("ed", "ing", "ant", "ent", "ous", "ful", "al", "ive", "ic", "less", "able", "ible")
 _COMPOUND = re.compile(r"-[a-z]+$")
@@ -158,7 +157,7 @@ def _is_part(tokens: Tokens, i: int) -> bool:
     if not word[0].isupper():
         return _ARABIC.match(word) is not None
     # Words in capitals are acronyms, but for the initials that some are called by
-    acronym = word.isupper() and len(word) > 1 and word not in _CASES_OF_J
+    acronym = word.isupper() and len(word) > 1 and word not in LISTS.called_initials
     return not (acronym or _ends_names(tokens, i))
 
 
@@ -205,14 +204,13 @@ BODY_PARTS = (
 )
 """Words that open, and that end or stand in, the name of an organisation, place, event or law."""
 
-_BEHIND_LABELS = (":", "–")
 _ALONE = 4_000
 """Bearers of a first name that may stand alone, although it is a title, too."""
 
 _LABEL = 3
 """Words and marks of a line before the last word of a label."""
 
-_ASKED = LISTS.acting | word_set("tell ask let say give did does has can could should would is was")
+_ASKED = LISTS.acting | LISTS.asking
 """Words that open a request or question and are no part of the name behind: "Tell Erwin"."""
 
 _TAILS = PLACES | LISTS.organisations
@@ -311,35 +309,29 @@ def trim(tokens: Tokens, run: Candidate, forms: set[str]) -> bool:
         describes = word in en.PERSON_NOUNS and (len(parts) > 1 or not en.is_given(word))
         second = low[parts[1]] if len(parts) > 1 else ""
         # "Young Ann", "Talented Ann", "Ten-year-old Ann"
-        adjective = en.bearers(second) >= en.FREQUENT and (
-            word in LISTS.before_names
-            or (not en.is_given(word) and word.endswith(_ADJECTIVES))
-            or _COMPOUND.search(tokens.words[parts[0]])
-        )
-        described = _DESCRIBES.search(tokens.words[parts[0]])
+        is_compound = _COMPOUND.search(tokens.words[parts[0]]) is not None
+        adjective = word.endswith(_ADJECTIVES) and not en.is_given(word)
+        adjective = adjective or is_compound or word in LISTS.before_names
+        adjective = adjective and en.bearers(second) >= en.FREQUENT
+        described = _DESCRIBES.search(tokens.words[parts[0]]) is not None
         dated = word in LISTS.months and low[parts[0] - 1] in LISTS.dating and parts[0] > 0
         adjective = adjective or (second != "" and (described or dated))
         opens = run.opening and not run.titles and parts[0] == run.start
         gerund = word.endswith("ing") and len(parts) > 1 and not en.is_given(word)
         small = word in forms and en.bearers(word) < en.FREQUENT
         # "Tell Erwin", "Will Erwin come?"
-        asks = (word in _ASKED and en.bearers(word) < en.FREQUENT) or (
-            word in ("will", "may") and is_question
-        )
+        requests = word in _ASKED and en.bearers(word) < en.FREQUENT
+        asks = requests or (word in ("will", "may") and is_question)
         asks = asks and opens and en.is_given(second)
-        opens = opens and (small or gerund)
+        # A first name before another name is left to the text, whatever it means
+        opens = opens and (small or gerund) and not (second and en.is_given(word))
         if describes and len(parts) > 1:
             run.described = True
-        elif not adjective and not (
-            describes or asks or (opens and not (len(parts) > 1 and en.is_given(word)))
-        ):
+        elif not (adjective or describes or asks or opens):
             break
         run.start = parts.pop(0) + 1
-    office = [
-        i
-        for i in parts[1:-1]
-        if low[i] in _OFFICE and (low[i] in LISTS.offices or not en.is_given(low[parts[0]]))
-    ]
+    offices = LISTS.offices if parts and en.is_given(low[parts[0]]) else _OFFICE
+    office = [i for i in parts[1:-1] if low[i] in offices]
     # A title inside the run: "London Mayor Sadiq Khan"
     if office:
         run.titles = office[-1:]
@@ -348,9 +340,7 @@ def trim(tokens: Tokens, run: Candidate, forms: set[str]) -> bool:
     return bool(parts)
 
 
-def is_ruled_out(  # noqa: PLR0911 (one return for each reason)
-    tokens: Tokens, run: Candidate
-) -> bool:
+def is_ruled_out(tokens: Tokens, run: Candidate) -> bool:
     """Whether the run's own words, or what it is joined to, name no person."""
     low, local = tokens.low, tokens.local.places
     name_words = [low[part] for part in run.parts]
@@ -363,30 +353,23 @@ def is_ruled_out(  # noqa: PLR0911 (one return for each reason)
     if len(name_words) == 1:
         frequent = en.bearers(first) >= en.FREQUENT
         adjective = not run.titles and run.opening and first in LISTS.before_names
-        if adjective or (first in en.PLURAL_PEOPLE and not en.is_given(first)):
-            return True
-        if "+".join([*(low[i] for i in run.titles), first]) in LISTS.firms:
-            return True
+        firm = "+".join([*(low[i] for i in run.titles), first]) in LISTS.firms
         polite = run.titles and low[run.titles[-1]] in LISTS.polite
         place = (first in PLACES_AND_BODIES and not frequent) or first in local
-        if place and not polite:
-            return True
-        of = low[run.end : run.end + 1] in (["of"], ["for"]) and not en.is_given(first)
-        return of or _continues(tokens, run)
+        office = first in en.PLURAL_PEOPLE or low[run.end : run.end + 1] in (["of"], ["for"])
+        nobody = adjective or firm or (place and not polite)
+        return nobody or (office and not en.is_given(first)) or _continues(tokens, run)
     # Several words may name an organisation, place or event
     body = (
         not BODY_PARTS.isdisjoint(name_words[1:])
         or first in LISTS.body_openers
         or first in LISTS.place_openers
-        or first in THINGS.openers_of_places
         or (first in _HEADS and not en.is_given(first))
-        or first in local
-        or last in local
+        or not local.isdisjoint((first, last))
         or (last in _TAILS and not en.is_given(last))
     )
-    hall = last in LISTS.halls and (
-        before in CLASSES.determiners or (run.titles and before in LISTS.place_prepositions)
-    )
+    located = before in CLASSES.determiners or (run.titles and before in LISTS.place_prepositions)
+    hall = last in LISTS.halls and located
     nobody = not (en.is_given(first) or en.is_given(last))
     office = last in en.PERSON_NOUNS or last in en.PLURAL_PEOPLE
     addressed = before in LISTS.greetings and not run.titles
@@ -409,7 +392,7 @@ def labels_of_form(tokens: Tokens) -> set[int]:
     start = 0
     for end in [i for i, word in enumerate((*words, "\n")) if word == "\n"]:
         ahead = low[start : min(end, start + _LABEL + 2)]
-        mark = next((i for i, word in enumerate(ahead) if word in _BEHIND_LABELS and i), -1)
+        mark = next((i for i, word in enumerate(ahead) if word in (":", "–") and i), -1)
         label = [i for i in range(start, start + mark) if words[i][0].isalpha()]
         if label and words[label[0]][0].isupper():
             lines.append((label, start + mark + 1, end))
@@ -437,10 +420,7 @@ def _names_field(low: Sequence[str], label: Sequence[int]) -> bool:
 
 def opens_line(tokens: Tokens, i: int) -> bool:
     """Whether at most three words, a bullet or a time stand before `i` in its line."""
-    back = i - 1
-    while back >= 0 and i - back <= _LABEL and tokens.words[back] != "\n":
-        back -= 1
-    return back < 0 or tokens.words[back] == "\n"
+    return i <= _LABEL or "\n" in tokens.words[i - _LABEL - 1 : i]
 
 
 def _continues(tokens: Tokens, run: Candidate) -> bool:

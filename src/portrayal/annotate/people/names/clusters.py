@@ -64,8 +64,7 @@ class NameCluster:
         self.mentions.append(run)
         self.gender = self.gender or run.gender
         self.titles.update(tokens.low[i] for i in run.titles)
-        if run.nickname:
-            self.nicknames.add(run.nickname)
+        self.nicknames |= {run.nickname} - {""}
         if len(self.words) == 1 and len(run.initials) > len(self.initials):
             self.initials, self.longest = run.initials, run
         insort(self.places, run.start)
@@ -78,10 +77,9 @@ class NameCluster:
     def first_name(self, tokens: Tokens) -> int | None:
         """Token position of the first name; None where only a title and a surname are given."""
         if len(self.words) == 1:
-            formal = sum(
-                any(_before_surname(tokens, tokens.low[title]) for title in mention.titles)
-                for mention in self.mentions
-            )
+            of_surnames = en.SURNAME_TITLES | tokens.local.formal
+            titles = [{tokens.low[i] for i in mention.titles} for mention in self.mentions]
+            formal = len(titles) - sum(map(of_surnames.isdisjoint, titles))
             # A known first name may stand with a title here and there
             seldom = len(self.mentions) - formal > formal and en.is_given(self.words[0])
             if self.initials or (formal and not seldom):
@@ -105,7 +103,8 @@ def name_clusters(tokens: Tokens, runs: Sequence[Candidate]) -> list[NameCluster
     for run in runs:
         if len(run.words) == 1:
             (word,) = run.words
-            owner = owner_of_word(tokens, holders.get(word, ()), single.get(word, ()), run)
+            full_owners = holders.get(word, ())[:_RIVALS]
+            owner = owner_of_word(tokens, full_owners, single.get(word, ()), run)
             if owner is None and not run.bound:
                 owner = NameCluster(run.words, run)
                 single.setdefault(word, []).append(owner)
@@ -189,8 +188,7 @@ def full_names(
     clusters: list[NameCluster] = []
     holders: dict[tuple[str, str], list[int]] = {}
     for run in runs:
-        firsts = (run.words[0], run.nickname) if run.nickname else (run.words[0],)
-        ends = ((first, run.words[-1]) for first in firsts)
+        ends = ((first, run.words[-1]) for first in (run.words[0], run.nickname) if first)
         pairs = tuple(dict.fromkeys((*pairwise(run.words), *ends)))
         # By pairs of words, as comparing all names takes time with their square
         near = sorted({i for pair in pairs for i in holders.get(pair, ())[:_RIVALS]})
@@ -207,9 +205,7 @@ def full_names(
     by_word: dict[str, list[NameCluster]] = {}
     for cluster in clusters:
         for word in dict.fromkeys((*cluster.words, *sorted(cluster.nicknames))):
-            people = by_word.setdefault(word, [])
-            if len(people) < _RIVALS:
-                people.append(cluster)
+            by_word.setdefault(word, []).append(cluster)
     return clusters, by_word
 
 
@@ -222,11 +218,6 @@ def _same(cluster: NameCluster, run: Candidate) -> bool:
     short, long = sorted((one, other), key=len)
     starts = range(len(long) - len(short) + 1) if len(short) < len(long) else ()
     return any(long[i : i + len(short)] == short for i in starts)
-
-
-def _before_surname(tokens: Tokens, title: str) -> bool:
-    """Whether a title stands before surnames."""
-    return title in en.SURNAME_TITLES or title in tokens.local.formal
 
 
 def owner_of_word(
@@ -243,7 +234,7 @@ def owner_of_word(
     (word,) = run.words
     titles = {tokens.low[title] for title in run.titles}
     pool = [c for c in matching if c.words[-1] == word]
-    if not pool and any(_before_surname(tokens, title) for title in titles):
+    if not pool and titles & (en.SURNAME_TITLES | tokens.local.formal):
         # "Dr. Harold" may be Dr. Harold Hawkins
         matching = [c for c in matching if titles & c.titles]
     pool = [*pool, *same_word] if pool or not matching else [*matching]

@@ -23,16 +23,10 @@ KINDS = WordLists("names", "kinds.toml")
 
 PREDICATES = {"acting": LISTS.acting} | WordLists("names", "predicates.toml").sets
 
-_BEHIND_VALUES: tuple[list[str], ...] = ([], ["\n"], ["."], [","], ["("], ["and"], [";"])
 _MARKS = QUOTES | word_set(", – — : ;")
 _ENDINGS = ("ed", "ing", "ly", "s")
 _BEFORE_GLOSS = _MARKS | en.COPULAS - {"'s"} | {"("}
 _BETWEEN_ITEMS = _MARKS | word_set("and or the")
-_BEARERS = word_set("person kin pronoun")
-_COUNTED_NEAR = word_set("names chants people")
-_BARE = word_set("idea matter time place plural word")
-_FINITE = word_set("acts verb say live human posture ~ed")
-_OBJECTS = word_set("kin person people thing")
 _FOLLOWING = frozenset(en.PRONOUNS) | CLASSES.it
 _NEW_SENTENCE = THINGS.ends | QUOTES
 
@@ -149,11 +143,9 @@ def name_features(
 
 def introduces(low: Sequence[str], start: int) -> bool:
     """Whether the name at `start` is that of the one who says "My name is …" or "I'm …"."""
-    two, three = (" ".join(low[max(0, start - n) : start]) for n in (2, 3))
-    openings = ("my name is", "my name 's", "i go by")
+    openings = ["+".join(low[max(0, start - n) : start]) for n in (2, 3)]
     # "I am Mark's sister" is not Mark
-    is_owner = "'s" in low[start + 1 : start + 3]
-    return not is_owner and (three in openings or two in ("i am", "i 'm", "call me"))
+    return "'s" not in low[start + 1 : start + 3] and not LISTS.introducing.isdisjoint(openings)
 
 
 def place_in_text(tokens: Tokens, first: int, end: int) -> str:
@@ -163,7 +155,8 @@ def place_in_text(tokens: Tokens, first: int, end: int) -> str:
         return "introduced"
     before = low[max(0, first - 2) : first]
     if len(before) == 2 and before[1] == ":" and before[0] in LISTS.naming_fields:
-        return "field" if low[end : end + 1] in _BEHIND_VALUES else ""
+        after = low[end] if end < len(low) else "\n"
+        return "field" if after in ("\n", ".", ",", "(", "and", ";") else ""
     # A closing formula stands on a line of its own
     if before[-1:] == ["\n"]:
         before = low[max(0, first - 3) : first - 1]
@@ -193,8 +186,7 @@ def _run_features(tokens: Tokens, run: candidates.Candidate) -> Iterator[str]:
     around = (*low[max(0, first - _BESIDE) : first], *low[end : end + _BESIDE])
     god = local.gods.issuperset(run.words)
     sacred = low[first] in CLASSES.deities or low[first] in local.sacred
-    written = "".join(tokens.words[i] for i in run.parts)
-    joined = len(written) > sum(len(low[i]) for i in run.parts)
+    joined = sum(len(tokens.words[i]) - len(low[i]) for i in run.parts) > 0
     place = place_in_text(tokens, first, end)
     named_thing = not CLASSES.named.isdisjoint(ahead[-_NAMING:])
     tests = {
@@ -211,12 +203,12 @@ def _run_features(tokens: Tokens, run: candidates.Candidate) -> Iterator[str]:
         f"term {2 if several else 1}{' named' * ('names' in _classes_in(ahead))}": opens and closes,
         "plants": CLASSES.plants.issuperset(run.words) and not CLASSES.plants.isdisjoint(around),
         "thing named": named_thing and not en.LISTS.naming.isdisjoint(ahead[-2:]),
-        "person named": "named" in ahead[-3:] and not _BEARERS.isdisjoint(_classes_in(ahead)),
+        "person named": "named" in ahead[-3:] and not LISTS.bearers.isdisjoint(_classes_in(ahead)),
         "god prayed to": god and "worship" in near,
         "gods": god and not local.gods.isdisjoint(around),
     }
     yield from (name for name, holds in tests.items() if holds)
-    yield from (f"near {name}" for name in sorted(near & _COUNTED_NEAR))
+    yield from (f"near {name}" for name in sorted(near & LISTS.counted_near))
     opening = "opening" if run.opening else "inside"
     yield from (f"{kind} {opening}" for kind in (() if several else kinds_of_word(run.words[0])))
 
@@ -255,8 +247,8 @@ def mention_features(tokens: Tokens, run: candidates.Candidate) -> Iterator[tupl
     yield of_kinds(*(f"+1={word}" for word in low[behind : behind + 1]))
     if behind < len(low) and low[behind][0].isalpha():
         # Nouns that need an article, verbs and adjectives are no subjects, so a name is
-        is_subject = bool(word_kinds) and not _FINITE.isdisjoint(kinds)
-        if is_subject and _BARE.isdisjoint(word.removeprefix("inner ") for word in word_kinds):
+        is_subject = bool(word_kinds) and not LISTS.finite.isdisjoint(kinds)
+        if is_subject and LISTS.bare.isdisjoint(word.removeprefix("inner ") for word in word_kinds):
             yield ("bare subject",)
         yield of_kinds(*_predicate_features(tokens, behind, is_subject))
     # The noun that explains a name: "Salem, a busy city"
@@ -295,7 +287,7 @@ def _predicate_features(tokens: Tokens, behind: int, is_subject: bool) -> Iterat
     if is_subject:
         yield "subject"
     ahead = low[verb + 1 : verb + 1 + _OBJECT]
-    objects = sorted(_classes_in(ahead) & _OBJECTS)
+    objects = sorted(_classes_in(ahead) & LISTS.done_to)
     yield from (f"object {name}" for name in (*objects, *_predicates(ahead)))
 
 
@@ -304,12 +296,10 @@ def _predicates(words: Sequence[str]) -> list[str]:
     return [name for name, verbs in PREDICATES.items() if not verbs.isdisjoint(words)]
 
 
-@cache
-def _weights() -> dict[str, float]:
-    """Feature → log odds."""
-    path = Path(__file__).with_name("weights.json")
-    weights: dict[str, float] = json.loads(path.read_text(encoding="utf-8"))
-    return weights
+WEIGHTS: dict[str, float] = json.loads(
+    Path(__file__).with_name("weights.json").read_text(encoding="utf-8")
+)
+"""Feature → log odds."""
 
 
 def name_score(
@@ -325,9 +315,8 @@ def name_score(
         The longest form of the name, and its mentions; what is around n mentions weighs as much as
         around the square root of n.
     """
-    weights = _weights()
-    of_name = sum(weights.get(name, 0.0) for name in name_features(tokens, words, mentions))
+    of_name = sum(WEIGHTS.get(name, 0.0) for name in name_features(tokens, words, mentions))
     groups = [group for run in mentions for group in mention_features(tokens, run)]
-    around = sum(sum(weights.get(name, 0.0) for name in group) for group in groups)
+    around = sum(sum(WEIGHTS.get(name, 0.0) for name in group) for group in groups)
     # Mentions of one text are alike, so n of them are worth less than n
-    return weights["bias"] + of_name + around / math.sqrt(len(mentions))
+    return WEIGHTS["bias"] + of_name + around / math.sqrt(len(mentions))

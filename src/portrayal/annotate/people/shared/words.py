@@ -22,6 +22,9 @@ class WordLists:
         path = Path(__file__).parents[1] / folder / file
         self._texts: dict[str, str] = tomllib.loads(path.read_text(encoding="utf-8"))
         self.sets = {name: word_set(text) for name, text in self._texts.items()}
+        # Verbs with irregular forms are listed once, and read in all their forms
+        verbs = [name for name in self.sets if f"{name}_forms" in self.sets]
+        self.sets |= {name: self.sets[f"{name}_forms"] | self.verbs(name) for name in verbs}
         # In `__dict__`, so that `__getattr__` is asked for lists that are not there alone
         self.__dict__.update(self.sets)
 
@@ -33,9 +36,8 @@ class WordLists:
         return tuple(map(word_set, self._texts[name].splitlines()))
 
     def verbs(self, name: str) -> frozenset[str]:
-        """All forms of a list of regular verbs, and those that "NAME_forms" holds besides."""
-        irregular = word_set(self._texts.get(f"{name}_forms", ""))
-        return irregular.union(*map(verb_forms, getattr(self, name)))
+        """All forms of a list of regular verbs."""
+        return frozenset().union(*map(verb_forms, self.sets[name]))
 
 
 def verb_forms(verb: str) -> frozenset[str]:

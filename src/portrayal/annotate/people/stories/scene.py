@@ -156,10 +156,10 @@ def owner_of(tokens: Tokens, i: int) -> int | None:
     return None
 
 
-GIVES = LISTS.verbs("giving")
+GIVES = LISTS.giving
 """The one who does these is the subject, the one they are done to the object."""
 
-RECEIVES = LISTS.verbs("receiving")
+RECEIVES = LISTS.receiving
 """The one who does or is these is the object, the one they are done to the subject."""
 
 _CUES = GIVES | RECEIVES | LISTS.decides
