@@ -25,7 +25,7 @@ from portrayal.annotate.people.shared.model import (
     one_gender,
 )
 from portrayal.annotate.people.shared.scan import gender_of_words
-from portrayal.annotate.people.shared.words import GENDER_OF_WORD, WordLists, word_set
+from portrayal.annotate.people.shared.words import GENDER_OF_WORD, WordLists
 from portrayal.collect.ask.replies import plain_key, prompt_of, read_fields
 from portrayal.records import Prompt
 from portrayal.reference.locales import load_locale, locales
@@ -157,7 +157,7 @@ def _name(label: str, text: str, banned: frozenset[str], removed: Counter[str]) 
     # Models copy the genitive: "Maria's"
     name = re.sub(r"['’]s?$", "", name)
     if name.casefold() in banned:
-        removed["names that are role words"] += name.casefold() not in _NO_NAME
+        removed["names that are role words"] += name.casefold() not in _NOUNS.nameless
         return None
     # As the text writes it; a word in small letters alone is no name, unless the whole text is
     matches = re.finditer(whole(name), text, re.IGNORECASE)
@@ -168,7 +168,6 @@ def _name(label: str, text: str, banned: frozenset[str], removed: Counter[str]) 
     return name if name in spellings else spellings[0]
 
 
-_NO_NAME = word_set("no not none unknown unnamed unspecified nameless")
 _NOUNS = WordLists("labeler", "rolenouns.toml")
 _ROLE_WORDS = _NOUNS.no_names.union(_NOUNS.pronouns, _NOUNS.roles, GENDER_OF_WORD)
 

@@ -7,7 +7,7 @@ A labelling reads rows in memory (`label`), or all texts of a run (`answered`), 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -133,11 +133,8 @@ class Labelling(ModelReader):
                 labels.append("unlabelled: its prompt has no subject_role")
                 continue
             text, characters = row["text"], characters_of(roles[i])
-            answers, reasons = read_replies(
-                replies.get(prompts[i].prompt_id, ()),
-                samples,
-                lambda reply: read_answer(reply, characters, text, removed),  # noqa: B023
-            )
+            read = partial(read_answer, characters=characters, text=text, removed=removed)
+            answers, reasons = read_replies(replies.get(prompts[i].prompt_id, ()), samples, read)
             # Shares are of the answers asked for, so that lost ones lower the confidence
             people = vote(answers, samples, text)
             if people is not None:
@@ -204,9 +201,7 @@ def labelling_of_run(run: Run, annotator: str) -> dict[str, Any]:
 def labeler_instrument(run: Run, annotator: str) -> str:
     """Return the labeler as the instruments of an estimate name it."""
     labelling = labelling_of_run(run, annotator)
-    if not labelling:
-        return annotator
-    return f"{labelling['model']}, {labelling['samples']} answers each"
+    return "{model}, {samples} answers each".format_map(labelling) if labelling else annotator
 
 
 def labelling_sentence(labelling: Mapping[str, Any]) -> str:

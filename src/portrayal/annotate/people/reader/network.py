@@ -109,11 +109,9 @@ def vocabulary_of(encode: Encode, opening: int, closing: int) -> Vocabulary:
     ValueError
         Where a placeholder or "she" and "he" are more than one token.
     """
-    pronouns: dict[int, int] = {}
-    for place, words in enumerate(PRONOUNS.values()):
-        # A pronoun of several tokens has no state of its own and is not weighed
-        token_ids = (encode(word) for word in words)
-        pronouns |= {ids[0]: place for ids in token_ids if len(ids) == 1}
+    token_ids = [(encode(word), i) for i, words in enumerate(PRONOUNS.values()) for word in words]
+    # A pronoun of several tokens has no state of its own and is not weighed
+    pronouns = {ids[0]: place for ids, place in token_ids if len(ids) == 1}
     stand_ins = (*PLACEHOLDERS, *MORE_PLACEHOLDERS, OTHER_NAME)
     *names, other = [token for word in stand_ins for (token,) in (encode(word),)]
     return Vocabulary(encode, opening, closing, tuple(names), other, pronouns)
@@ -124,8 +122,7 @@ def pieces_of(scene: Scene, start: int) -> list[str | int]:
 
     A surname that follows is part of the name; titles stay in the text.
     """
-    tokens, text = scene.tokens, scene.text
-    words, starts = tokens.words, tokens.starts
+    words, starts, text = scene.tokens.words, scene.tokens.starts, scene.text
     pieces: list[str | int] = []
     for place_at, index in sorted(scene.names.items()):
         surname = words[scene.people[index].longest.parts[-1]]
@@ -280,8 +277,7 @@ class Network:
         role = np.vstack([role, self._linear("null", first)[np.newaxis]]).T
 
         # Whom each pronoun means, and by that each person's gender
-        slots = self._linear("slot", first).reshape(SLOTS, width)
-        asked_of = np.vstack([people, slots])
+        asked_of = np.vstack([people, self._linear("slot", first).reshape(SLOTS, width)])
         keys, queries = self._linear("pk", states), self._linear("pq", asked_of)
         meant = keys @ queries.T / sqrt(keys.shape[1])
         meant[:, : len(absent)][:, absent] = _HIDDEN_SCORE

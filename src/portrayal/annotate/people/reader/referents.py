@@ -151,12 +151,12 @@ def places(spoken: IntArray, name_places: IntArray) -> tuple[IntArray, IntArray]
     return bands, np.where(distance > 0, np.minimum(between, BEHIND), BEHIND)
 
 
+SHIPPED = WEIGHTS / "pronouns"
+"""The network for any text that ships."""
+
+
 def by_network(
-    text: str,
-    marks: Sequence[Mark],
-    n_people: int,
-    n_pronouns: int,
-    folder: Path = WEIGHTS / "pronouns",
+    text: str, marks: Sequence[Mark], n_people: int, n_pronouns: int, folder: Path = SHIPPED
 ) -> FloatArray:
     """Say whom pronouns mean by the network of a folder, which is loaded when first asked.
 

@@ -191,10 +191,8 @@ for _kind, _table in CODES.items():
         _features = ((_kind, *(_values[i] for i in places)) for places in _table["features"])
         FEATURES_OF.append(tuple(map(" ".join, _features)))
 
-THEY_CODES = frozenset(
-    i for i, names in enumerate(FEATURES_OF) if names[0].startswith(("they", "singly"))
-)
-"""Codes of singular "they"."""
+THEY_CODES = range(FIRST_CODE["they"], len(FEATURES_OF))
+"""Codes of singular "they", which `codes.toml` lists last."""
 
 _CASE, _BACK, _RANK = 144, 36, 9
 _UNMET, _QUOTED, _NOBODY, _JOIN = map(FIRST_CODE.__getitem__, ("unmet", "quoted", "nobody", "join"))

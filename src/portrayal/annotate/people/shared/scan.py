@@ -183,7 +183,6 @@ def scan(text: str, start: int = 0, local: LocalWords = ENGLISH) -> Tokens:
     sentence: list[int] = []
     quoted: list[int] = []
     number, quotation, inside = 0, 0, False
-    last = len(words) - 1
     # One pass over what is not plain lower case; most words are skipped
     for i in compress(range(len(words)), map(not_, map(str.islower, words))):
         mark = words[i]
@@ -198,7 +197,7 @@ def scan(text: str, start: int = 0, local: LocalWords = ENGLISH) -> Tokens:
             opens = not inside if mark == '"' else mark == "“"
             quotation += opens and not inside
             inside = opens
-            if not inside and i and words[i - 1][0] in _ENDS and i < last:
+            if not inside and i and words[i - 1][0] in _ENDS and i + 1 < len(words):
                 ends = words[i + 1][0].isupper() or words[i + 1] in QUOTES
         elif first == "\n":
             quoted += [inside * quotation] * (i + 1 - len(quoted))
@@ -214,16 +213,14 @@ def scan(text: str, start: int = 0, local: LocalWords = ENGLISH) -> Tokens:
             sentence += [number] * (i + 1 - len(sentence))
             number += 1
     if "’" in text:
-        for i in compress(range(len(words)), map(_CURLED.__contains__, words)):
-            low[i] = "'" + words[i][1:]
+        low = ["'" + word[1:] if word in _CURLED else word for word in low]
     sentence += [number] * (len(words) - len(sentence))
     quoted += [inside * quotation] * (len(words) - len(quoted))
     if local is not ENGLISH:
         # English pronouns stand in the place of the locale's, and names without their honorifics
-        names = [local.endings and word[0].isupper() for word in words]
         low = [
-            local.pronouns[word] if word in local.pronouns else local.bare(word) if name else word
-            for word, name in zip(low, names, strict=True)
+            local.pronouns.get(word) or (local.bare(word) if written[0].isupper() else word)
+            for word, written in zip(low, words, strict=True)
         ]
     starts = list(accumulate(map(len, pieces), initial=start))[1::2]
     return Tokens(words, low, starts, sentence, quoted, pieces[::2], local)

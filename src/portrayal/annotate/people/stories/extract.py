@@ -124,10 +124,9 @@ def network_says(
 
     The sums of those that are not non-binary, and of those that are, and how many these are.
     """
-    spoken = [
-        (row[_GENDERS.index(g)], g == NON_BINARY) for row, g in zip(heard, genders, strict=True)
-    ]
-    rest, of_they = (sum(value for value, is_they in spoken if is_they == k) for k in (False, True))
+    spoken = [(row[_GENDERS.index(g)], g) for row, g in zip(heard, genders, strict=True)]
+    rest = sum(value for value, gender in spoken if gender != NON_BINARY)
+    of_they = sum(value for value, gender in spoken if gender == NON_BINARY)
     return rest, of_they, genders.count(NON_BINARY)
 
 

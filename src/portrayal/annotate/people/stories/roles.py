@@ -77,9 +77,7 @@ def ways_of(scene: Scene, first: int | None = None) -> tuple[list[Slots], list[l
 def _nouns_beside(scene: Scene) -> list[float]:
     """For each person, how much role nouns beside the name say "subject" rather than "object"."""
     values, sentence = [0.0] * len(scene.people), scene.tokens.sentence
-    for noun in scene.nouns:
-        if not noun.role:
-            continue
+    for noun in [noun for noun in scene.nouns if noun.role]:
         if noun.person is not None:
             values[noun.person] += noun.value
         if noun.owner is not None:
@@ -100,8 +98,7 @@ def actions(scene: Scene, cast: Cast, person_of: Mapping[int, int]) -> float:
 
     `person_of` resolves pronouns.
     """
-    tokens = scene.tokens
-    low, sentence = tokens.low, tokens.sentence
+    low, sentence, quoted = scene.tokens.low, scene.tokens.sentence, scene.tokens.quoted
     # Who stands where, and whether as the subject of a clause
     person_at: dict[int, int] = {}
     subjects: dict[int, bool] = {}
@@ -122,13 +119,13 @@ def actions(scene: Scene, cast: Cast, person_of: Mapping[int, int]) -> float:
             if subjects[i] or after[:1] == ["who"] or after == [",", "who"]:
                 agent, agent_sentence = person_at[i], sentence[i]
             # The name is an address: "Jane, come here"
-            around = low[i - 1 : i + 2 : 2] if tokens.quoted[i] and i else ()
+            around = low[i - 1 : i + 2 : 2] if quoted[i] and i else ()
             if len(around) == 2 and LISTS.vocative.issuperset(around):
                 value += ADDRESS if person_at[i] else -ADDRESS
             continue
         # "The nurse" is no act
         noun = low[i - 1] in LISTS.articles and not word.endswith(("ed", "ing"))
-        if tokens.quoted[i] or noun:
+        if quoted[i] or noun:
             continue
         weight = PLAIN if word in GIVES else -PLAIN if word in RECEIVES else WEAK
         doer = agent if agent_sentence == sentence[i] else -1

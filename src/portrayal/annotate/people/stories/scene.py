@@ -145,9 +145,8 @@ def attached(tokens: Tokens, i: int, names: Mapping[int, int]) -> int | None:
     return None
 
 
-def owner_of(tokens: Tokens, i: int) -> int | None:
+def owner_of(low: Sequence[str], i: int) -> int | None:
     """Position of the possessive that opens the noun phrase ending at `i`, if any."""
-    low = tokens.low
     for back in range(i - 1, max(-1, i - 5), -1):
         if low[back] in LISTS.possessives:
             return back
@@ -259,7 +258,7 @@ class Scene:
         if not self.roles.paired:
             modifiers = [self.words.modifiers.get(word, 0.0) for word in low[max(0, i - 3) : i]]
             value = sum(modifiers) + is_subject - is_object
-        near = attached(self.tokens, i, self.names), owner_of(self.tokens, i)
+        near = attached(self.tokens, i, self.names), owner_of(low, i)
         self.nouns.append(Noun(i, value, en.GENDERED.get(word, ""), *near, role))
 
     def tones(self, events: Sequence[PersonMention]) -> dict[int, int]:
