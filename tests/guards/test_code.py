@@ -26,7 +26,7 @@ _NO_CODE = (
     tokenize.ENDMARKER,
 )
 MODULES = modules()
-CEILING = 39_240
+CEILING = 39_110
 """Lines of code that the package may have; who raises it says here for what, and it goes down.
 Above 50,750 for headlines, questions asked beforehand, these prompts, and rounds that vary; above
 51,400 for names and topics that are both units, and findings and gates of these very prompts; above
