@@ -1,6 +1,7 @@
 """A Dask cluster of separate processes, each with a folder of its own: the bytes of one process."""
 
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -46,14 +47,17 @@ def _dask() -> None:
 
 
 @contextmanager
-def _started(*command: object, folder: Path) -> Iterator[subprocess.Popen[str]]:
+def _started(
+    *command: object, folder: Path, stderr: int = subprocess.DEVNULL
+) -> Iterator[subprocess.Popen[str]]:
+    """A process. Nobody reads what workers log, so a pipe would fill up and stop them."""
     folder.mkdir()
     process = subprocess.Popen(
         [sys.executable, *map(str, command)],
         cwd=folder,
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
         stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
+        stderr=stderr,
         text=True,
         start_new_session=True,
     )
@@ -91,7 +95,8 @@ class Cluster:
 
     def ask(self) -> subprocess.Popen[str]:
         """Start an audit into the folder asks/r, whose path the audit is given as "r"."""
-        started = _started("-c", ASK, self.address, sample(), folder=self.folder / "asks")
+        folder = self.folder / "asks"
+        started = _started("-c", ASK, self.address, sample(), folder=folder, stderr=subprocess.PIPE)
         return self._started.enter_context(started)
 
 
@@ -182,7 +187,7 @@ def test_who_asks_is_killed(cluster: Cluster, tmp_path: Path) -> None:
 def test_the_scheduler_is_killed(cluster: Cluster, tmp_path: Path) -> None:
     run = tmp_path / "asks" / "r"
     asks = cluster.ask()
-    _kill_halfway(asks, run, cluster.scheduler)
+    made = _kill_halfway(asks, run, cluster.scheduler)
     _, error = asks.communicate(timeout=90)
     assert asks.returncode == 1, error
     last = error.strip().splitlines()[-1]
@@ -190,7 +195,9 @@ def test_the_scheduler_is_killed(cluster: Cluster, tmp_path: Path) -> None:
     assert last.endswith("run the same command again to continue."), error
     assert not (run / "estimates.parquet").exists()
     kept = {path: path.stat().st_mtime_ns for path in _parts(run)}
-    assert f": {100 - len(kept)} of 100 shards failed (" in last
+    # Workers finish the shard that they have, be its end known to who asked or not
+    (n_failed,) = map(int, re.findall(r": (\d+) of 100 shards failed \(", last))
+    assert 100 - len(kept) <= n_failed <= 100 - made
     (tmp_path / "second").mkdir()
     with ExitStack() as started:
         _again(Cluster(tmp_path / "second", started), tmp_path / "asks")
