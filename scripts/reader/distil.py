@@ -3,7 +3,7 @@
     python scripts/reader/distil.py ENCODER --teacher READER --labelled STORIES.jsonl [...]
         --marked stories/*.txt --out FOLDER [--fold K ...] [--start FOLDER]
         [--epochs taught fresh again] [--layers 0 1 3 5] [--inner 384] [--wide 2] [--seed N]
-        [--mean-with FOLDER ...] [--further stories/they_again.txt ...]
+        [--mean-with FOLDER ...] [--further stories/they_taught.txt ...]
 
 READER is a folder of a reader that `train.py` trained, ENCODER what it began from. Of its layers
 `--layers` stay. The first reads every token and keeps the `--inner` feed-forward units that matter

@@ -106,9 +106,9 @@ class Case:
             return np.zeros((1, 4)), np.zeros(1, dtype=bool)
         codes = self.rules[0]
         rows = [people + slot if at is None else at for slot, at in enumerate(slots)]
-        cast, both = make_cast(self.scene, slots), both_singly(self.reading.genders[rows].tolist())
-        made = choices(self.scene, cast, codes, both_singly=both)
         heard = self.reading.genders[rows].tolist()
+        cast = make_cast(self.scene, slots)
+        made = choices(self.scene, cast, codes, both_singly=both_singly(heard))
         signs = [
             (
                 sum(codes[code] for code in each.codes if code not in THEY_CODES) / SCALE,

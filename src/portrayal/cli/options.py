@@ -126,13 +126,14 @@ def given(values: Any) -> dict[str, Any]:
         if option.named:
             read_values[name] = pairs(f"--{option.shown}", value, option)
     asking = options_of(AskingConfig)
+    rare = {name: option for name, option in declared.items() if option.rare}
     for text in getattr(values, "set", None) or ():
         key, sign, value = (part.strip() for part in text.partition("="))
         if not sign:
             raise OptionError(f"--set takes KEY=VALUE, such as seed=1; got {text!r}.")
         # "llm_settings.price": a setting of a setting, as the file of options has tables
         name, _, part = key.partition(".")
-        check_known(name, declared, "--set", given_by_set(values))
+        check_known(name, declared, "--set", rare)
         if name.endswith("_settings"):
             part, _, inner = part.partition(".")
             check_known(part, asking, name)
@@ -143,11 +144,6 @@ def given(values: Any) -> dict[str, Any]:
         else:
             read_values[name] = declared[name].read(value)
     return read_values
-
-
-def given_by_set(values: Any) -> dict[str, Option]:
-    """Return what a `record` takes by `--set` alone; nothing for any other value."""
-    return {name: option for name, option in getattr(values, "options", {}).items() if option.rare}
 
 
 def either(run: Path | None, texts: Path | None) -> Path:

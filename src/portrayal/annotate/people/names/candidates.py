@@ -213,6 +213,9 @@ _LABEL = 3
 _ASKED = LISTS.acting | LISTS.asking
 """Words that open a request or question and are no part of the name behind: "Tell Erwin"."""
 
+_MOST = 5
+"""Words of the longest name."""
+
 _TAILS = PLACES | LISTS.organisations
 _HEADS = _TAILS | BODY_PARTS
 PLACES_AND_BODIES = _HEADS | LISTS.body_openers
@@ -289,13 +292,20 @@ def honorifics(tokens: Tokens, run: Candidate) -> list[int]:
 
 
 def gender_of_titles(tokens: Tokens, run: Candidate) -> str:
-    """Gender that the titles of a run, or a noun of kinship before it, tell, or ""."""
+    """Gender that the titles of a run, or a noun of kinship beside it, tell, or ""."""
     low = tokens.low
     for i in (*run.titles, *honorifics(tokens, run)):
         if gender := tokens.local.genders.get(low[i]) or en.GENDER.get(low[i]):
             return gender
     before = (run.titles or [run.start])[0] - 1
-    return en.GENDER.get(low[before], "") if before >= 0 and low[before] in en.LISTS.kin else ""
+    if before >= 0 and low[before] in en.LISTS.kin:
+        return en.GENDER.get(low[before], "")
+    # "Ann Lee, the mother of Kim"
+    behind = low[run.end : run.end + 4]
+    if not LISTS.before_nouns.isdisjoint(behind[1:2]):
+        del behind[1]
+    is_kin = behind[:1] == [","] and not en.LISTS.kin.isdisjoint(behind[1:2])
+    return en.GENDER.get(behind[1], "") if is_kin and behind[2:3] in ([","], ["."], ["of"]) else ""
 
 
 def trim(tokens: Tokens, run: Candidate, forms: set[str]) -> bool:
@@ -376,16 +386,16 @@ def is_ruled_out(tokens: Tokens, run: Candidate) -> bool:
     if last in BODY_PARTS or hall or (nobody and (office or addressed)):
         return True
     # A title and a first name outweigh a word of organisations among the rest
-    if body:
-        return not (run.titles and en.is_given(first))
+    if len(name_words) > _MOST or body:
+        return not (run.titles and en.is_given(first) and len(name_words) <= _MOST)
     return _continues(tokens, run)
 
 
 def labels_of_form(tokens: Tokens) -> set[int]:
     """Positions of words in labels of a form ("Age: 41"), and where a value begins that is nobody.
 
-    A text is a form where a line has the label of a field; else the words before colons may be
-    those who speak.
+    A text is a form where a line has the label of a field, or where two lines or more have labels
+    and no label is a first name; else the words before colons may be those who speak.
     """
     words, low = tokens.words, tokens.low
     lines: list[tuple[list[int], int, int]] = []
@@ -397,7 +407,9 @@ def labels_of_form(tokens: Tokens) -> set[int]:
         if label and words[label[0]][0].isupper():
             lines.append((label, start + mark + 1, end))
         start = end + 1
-    is_form = any(_names_field(low, label) for label, _, _ in lines)
+    is_form = any(_names_field(low, label) for label, _, _ in lines) or (
+        len(lines) > 1 and not any(en.bearers(low[label[-1]]) for label, _, _ in lines)
+    )
     places: set[int] = set()
     for label, value, end in lines:
         is_field = _names_field(low, label)

@@ -121,6 +121,8 @@ _LABEL = re.compile(
     r"(?=[ \t]*(?:\([^()\n]*\))?[ \t]*(?P<mark>:|\n[ \t]*[^\s]))",
     re.MULTILINE,
 )
+_SPEAK = 2
+"""Lines that words in capitals, or small names, open at least where they are those of speakers."""
 
 
 def capital_speakers(text: str) -> str:
@@ -134,7 +136,7 @@ def capital_speakers(text: str) -> str:
     # One known name among the labels says that they are speakers, not headings
     has_name = any(en.bearers(match["name"].lower().split()[0]) for match in labels)
     letters = list(text)
-    for match in labels if has_name else ():
+    for match in labels if has_name and len(labels) >= _SPEAK else ():
         # Capitals of "ß" are two letters: such names stay, as offsets must not move
         title_case = match["name"].title()
         if len(title_case) == len(match["name"]):
@@ -243,7 +245,9 @@ def owner_of_word(
         genders = run.gender and one.gender not in ("", run.gender)
         # One word may belong to two people: "Mr. and Mrs. Patel"
         shared = one.mentions and one.mentions[-1].parts[-1] == run.parts[-1]
-        initials = run.initials and one.initials and one.initials[0] != run.initials[0]
+        # "J. Hale" is not Ruth Hale
+        initials_of = one.initials or (one.words[0] if len(one.words) > 1 else "")
+        initials = run.initials and initials_of and initials_of[0] != run.initials[0]
         if not (genders or initials or shared):
             agree.append(one)
     return max(

@@ -42,9 +42,7 @@ def surety_of(people: Sequence[Character | None]) -> float:
 
     It is 0 where they read somebody as non-binary, of which they are wrong in a half of the cases.
     """
-    return min(
-        0.0 if person.gender == NON_BINARY else person.confidence for person in people if person
-    )
+    return min(0.0 if one.gender == NON_BINARY else one.confidence for one in people if one)
 
 
 def read_people(

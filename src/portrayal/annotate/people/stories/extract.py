@@ -167,20 +167,21 @@ def weigh(
 def _genders(scene: Scene, slots: Slots, codes: list[int], opinion: Opinion | None) -> WeighedStory:
     """All choices of genders of the people in `slots`, and their probabilities."""
     cast = make_cast(scene, slots)
-    heard = []
-    if opinion is not None:
-        # The last two rows are those of a nameless subject and object
-        heard = [opinion.genders[slot - 2 if i is None else i] for slot, i in enumerate(slots)]
+    # The last two rows of a network are those of a nameless subject and object
+    rows = [slot - 2 if i is None else i for slot, i in enumerate(slots)]
+    heard = [] if opinion is None else [opinion.genders[row] for row in rows]
     gender_choices = choices(scene, cast, codes, both_singly=both_singly(heard))
-    # Sums of integers, so that every machine agrees on their order
-    scores = [sum(map(codes.__getitem__, choice.codes)) / SCALE for choice in gender_choices]
-    if opinion is not None:
+    if opinion is None:
+        # Sums of integers, so that every machine agrees on their order
+        scores = [sum(map(codes.__getitem__, choice.codes)) / SCALE for choice in gender_choices]
+    else:
         rules, *of_network = opinion.of_genders
-        for i, choice in enumerate(gender_choices):
+        scores = []
+        for choice in gender_choices:
             # Whom singular "they" means the network knows better: the rules' codes do not count
             rest = sum(codes[code] for code in choice.codes if code not in links.THEY_CODES)
             spoken = sum(map(mul, of_network, network_says(heard, choice.genders)))
-            scores[i] = rules * rest / SCALE + spoken
+            scores.append(rules * rest / SCALE + spoken)
     top = max(scores)
     odds = [exp(TEMPER * (score - top)) for score in scores]
     total = sum(odds)
