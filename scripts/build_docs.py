@@ -18,7 +18,6 @@ from typing import Any, Literal, get_args, get_origin
 from portrayal import registry
 from portrayal.cli import command_line as read_tokens
 from portrayal.cli import commands
-from portrayal.cli.options import given_by_set
 
 DOCS = Path(__file__).parents[1] / "docs"
 PACKAGE = Path(__file__).parents[1] / "src" / "portrayal"
@@ -244,10 +243,11 @@ def _command(command: Any, path: str) -> list[str]:
 def _rare(function: Any) -> list[str]:
     """A table of what a command takes by `--set`."""
     defaults = (getattr(function, "__kwdefaults__", None) or {}).values()
-    options = [each for taken in defaults for each in given_by_set(taken).values()]
+    options = [each for taken in defaults for each in getattr(taken, "options", {}).values()]
     rows = [
         f"| `--set {each.name}=…` | {_cell(each.help)} | {_shown(each.default)} |"
         for each in options
+        if each.rare
     ]
     return ["\n".join(["| rarely needed | | default |", "|---|---|---|", *rows])] if rows else []
 
