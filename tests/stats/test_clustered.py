@@ -179,6 +179,15 @@ def test_unclustered_evidence_is_the_binomial_mid_p():
     assert evidence_p(evidence, np.array([0.1]))[0] == pytest.approx(2 * up, rel=1e-2)
 
 
+@pytest.mark.parametrize(("count", "units"), [(0, 4), (1, 20), (3, 100)])
+def test_one_unit_of_each_prompt_is_the_binomial_mid_p(count, units):
+    shares = infer_shares(np.arange(units)[:, np.newaxis] < count, np.ones((units, 1)), 0.95)
+    tail = (
+        stats.binom.cdf(count, units, shares.high) - stats.binom.pmf(count, units, shares.high) / 2
+    )
+    assert tail == pytest.approx(0.025, abs=1e-4)
+
+
 def test_weights_of_design_effects_sum_to_one_inside_their_range():
     evidence = share_evidence(*shares([2, 9, 4, 0, 5], LOPSIDED))
     effects, weights = effect_density(evidence)

@@ -7,7 +7,8 @@ How a share is inferred
    freedom fall further where few prompts carry the residuals (their kurtosis).
 2. Divided by the variance of independent units this is an estimated design effect. It is noisy, so
    the true design effect D is spread over its fiducial density: F nu / chi2(nu), cut to what is
-   possible (D is at most that of texts that repeat their prompt), tilted to large D when nu is low.
+   possible (D is at most that of texts that repeat their prompt, and 1 where each prompt has one
+   unit), tilted to large D when nu is low.
 3. A share with n units and design effect D is treated as n / D independent ones (Korn & Graubard
    1998), and the binomial tail (mid-p) is averaged over D. For many prompts this is the logit-like
    z test with a clustered variance, for common shares it is Student's t, for a count of 0 it is the
@@ -22,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from portrayal.stats._arguments import check_level, crossing, divide
+from portrayal.stats._arguments import check_level, crossing, divide, divide_or_zero
 from portrayal.types import BoolArray, FloatArray
 
 SMALLEST_EFFECT = 0.25
@@ -130,8 +131,11 @@ def share_evidence(count: FloatArray, total: FloatArray, squares: FloatArray) ->
     carriers = np.where(unsplit, carriers, np.minimum(carriers, parts))
     df = np.where(df > 0, np.minimum(df, np.maximum(carriers - 1.0, 0.5)), 0.0)
     independent = np.where(unit > 0, share * (1 - share) / np.where(unit > 0, unit, 1.0), size)
+    # Units that are alone in their prompts cannot even out within them: theirs is an effect of 1.
+    alone = divide((total == 1).sum(0), size)
     evidence = _evidence(share, independent, effect, df, effective_number(total))
-    return replace(evidence, tilt=np.where(unsplit, 1.0, 4.0))
+    smallest = np.fmax(evidence.smallest, alone)
+    return replace(evidence, smallest=smallest, tilt=np.where(unsplit, 1.0, 4.0))
 
 
 def ratio_evidence(
@@ -337,8 +341,7 @@ def effective_number(counts: npt.ArrayLike) -> FloatArray:
     [1.0, 3.0]
     """
     c = np.asarray(counts, dtype=np.float64)
-    number = divide(c.sum(0) ** 2, (c**2).sum(0))
-    return np.where(np.isnan(number), 0.0, number)
+    return divide_or_zero(c.sum(0) ** 2, (c**2).sum(0))
 
 
 def _carriers(counts: FloatArray, squares: FloatArray) -> FloatArray:
@@ -355,9 +358,8 @@ def _evidence(
     share: FloatArray, size: FloatArray, effect: FloatArray, df: FloatArray, prompts: FloatArray
 ) -> Evidence:
     smallest = np.full_like(share, SMALLEST_EFFECT)
-    most = divide(size, prompts)
     # At most the effect of copies, whose effective units are as many as their prompts.
-    largest = np.where(np.isfinite(most), np.maximum(most, 1.0), 1.0) * (1 + 1e-9)
+    largest = np.fmax(divide(size, prompts), 1.0) * (1 + 1e-9)
     return Evidence(share, size, np.where(df > 0, effect, 1.0), df, smallest, largest)
 
 
