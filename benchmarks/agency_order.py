@@ -8,7 +8,7 @@ ratio gaps by race and by race and gender, Spearman's correlation of their order
 23, differences and variances with what chance gives, and the CPU time.
 """
 
-import sys
+import argparse
 import time
 
 from scipy import stats
@@ -19,7 +19,7 @@ from portrayal.report.view import View
 from portrayal.report.words import group_label, stem
 
 
-def main(texts: str, classifier: str = "linear", cluster: str | None = None) -> None:
+def show(texts: str, classifier: str, cluster: str | None) -> None:
     """Audit the texts and print their order."""
     start = time.process_time()
     run = portrayal.audit(
@@ -40,18 +40,23 @@ def main(texts: str, classifier: str = "linear", cluster: str | None = None) -> 
         for size, table in ((1, "Table 21"), (2, "Table 23")):
             gaps = [e for e in rows if e.statistic == "ratio_gap" and "race" in e.group]
             gaps = [e for e in gaps if len(e.group) == size]
-            gaps.sort(key=lambda e: -e.value)
-            printed = [published[e.strata["task"], tuple(sorted(e.group.items()))] for e in gaps]
-            for e, value in zip(gaps, printed, strict=True):
+            values = [(e.value, e) for e in gaps if e.value is not None]
+            values.sort(key=lambda pair: -pair[0])
+            printed = [
+                published[e.strata["task"], tuple(sorted(e.group.items()))] for _, e in values
+            ]
+            for (gap, e), value in zip(values, printed, strict=True):
+                assert e.interval is not None
                 low, high = 100 * e.interval.low, 100 * e.interval.high
                 print(
-                    f"  {group_label(e.group):16} {100 * e.value:+6.1f} [{low:+.1f}, {high:+.1f}]"
+                    f"  {group_label(e.group):16} {100 * gap:+6.1f} [{low:+.1f}, {high:+.1f}]"
                     f"   published {100 * value:+.1f}"
                 )
-            rho = stats.spearmanr([e.value for e in gaps], printed).statistic
+            rho = stats.spearmanr([gap for gap, _ in values], printed).statistic
             print(f"  Spearman with {table}: {rho:.2f}")
         for e in rows:
             if stem(e.measure) in ("agency_gap", "agency_variance") and len(e.group) == 1:
+                assert e.null is not None
                 name = e.group.get("attribute") or group_label(e.group)
                 print(
                     f"  {stem(e.measure)} {name:18} {e.value:.3f}, shuffled groups "
@@ -60,5 +65,17 @@ def main(texts: str, classifier: str = "linear", cluster: str | None = None) -> 
     print(f"\nCPU {seconds:.1f} s without report")
 
 
+def main() -> None:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("texts", metavar="TEXTS")
+    parser.add_argument("classifier", metavar="CLASSIFIER", nargs="?", default="linear")
+    parser.add_argument("cluster", metavar="CLUSTER", nargs="?")
+    given = parser.parse_args()
+    show(given.texts, given.classifier, given.cluster)
+
+
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

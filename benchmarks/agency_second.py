@@ -34,8 +34,10 @@ from portrayal.types import FloatArray, IntArray
 SCOPE = Scope("agency", permutations=20, draws=100)
 ERRORS = {"no error of groups": (0.10, 0.10), "errors by group": (0.22, 0.06)}
 """How often the first classifier calls an agentic sentence communal, of women and of men."""
-HEAD = ("world", "sentences read again", "bias, first alone", "corrected", "coverage, first alone")
-HEAD += ("corrected", "rejects 0, sample alone", "corrected", "width over that of the sample alone")
+HEAD = (
+    *("world", "sentences read again", "bias, first alone", "corrected", "coverage, first alone"),
+    *("corrected", "rejects 0, sample alone", "corrected", "width over that of the sample alone"),
+)
 
 
 class World(NamedTuple):
@@ -95,11 +97,12 @@ def made(world: World, n_again: int, rng: np.random.Generator) -> tuple[AgencyTe
     sentences = np.bincount(group[text], minlength=2)
     chance = np.minimum(n_again / 2 / sentences, 1.0)[group[text]]
     drawn = rng.random(len(text)) < chance
-    gap = 2.0 * np.bincount(text, first, n) / size - 1.0
+    gap: FloatArray = 2.0 * np.bincount(text, first, n) / size - 1.0
+    no_text = np.zeros(n)
     hand = HandUnits(
         text[drawn],
-        first[drawn] * 1.0,
-        acts[drawn] * 1.0,
+        first[drawn].astype(float),
+        acts[drawn].astype(float),
         1.0 / chance[drawn],
         "read again",
         "by a second",
@@ -120,7 +123,7 @@ def made(world: World, n_again: int, rng: np.random.Generator) -> tuple[AgencyTe
         blocks={STRATUM: zero},
         columns=columns,
         outcome=zero,
-        readings={"masked": MaskingReading(gap[np.newaxis], size * 1.0, zero * 1.0, zero * 1.0)},
+        readings={"masked": MaskingReading(gap[np.newaxis], size.astype(float), no_text, no_text)},
         left_out=zero - 1,
         first=("male",),
         hand=hand,

@@ -8,8 +8,8 @@ level, Spearman's correlation of the eight groups with Table 23, men minus women
 by gender and race, in percentage points, beside the published ones.
 """
 
+import argparse
 import csv
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -123,12 +123,18 @@ def line(texts: Texts, gap: FloatArray) -> str:
     return " | ".join(cells)
 
 
-def main(path: str, *classifiers: str) -> None:
+def main() -> None:
     """Print a table for each classifier."""
-    texts = read(Path(path))
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("texts", metavar="TEXTS", type=Path)
+    parser.add_argument("classifiers", metavar="CLASSIFIER", nargs="*", default=["linear"])
+    given = parser.parse_args()
+    texts = read(given.texts)
     printed = [row["ratio_gap"] for row in _printed()]
     print(f"published: level {np.mean(printed):+.1f}, men - women 8.5, variances 38.1 and 47.8")
-    for classifier in classifiers or ("linear",):
+    for classifier in given.classifiers:
         print(f"\n| {classifier} | level | Spearman | men - women | gender | race |")
         print("|---|---|---|---|---|---|")
         for name, gap in variants(texts, classifier):
@@ -136,4 +142,4 @@ def main(path: str, *classifiers: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

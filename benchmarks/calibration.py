@@ -122,14 +122,15 @@ def _percentile(
 
 def shares(options: argparse.Namespace) -> None:
     """Coverage of intervals of shares."""
-    reps, found = options.reps or 400, {}
+    found: dict[str, dict[Cell, float]] = {}
+    reps = options.reps or 400
     grid = [Cell(*cell) for cell in product(PROMPTS, TEXTS, CORRELATIONS, SHARES)]
     grid += [Cell(p, 20, icc, s, True) for p, icc, s in product(PROMPTS, CORRELATIONS, SHARES)]
     for number, cell in enumerate(grid):
         rng = np.random.default_rng([options.seed, 1, number])
         for method, coverage in share_coverage(rng, cell, reps).items():
             found.setdefault(method, {})[cell] = coverage
-    head = ("zone", "method", "cells", "lowest", "10 %", "median", "90 %", "lowest cell")
+    head: Row = ("zone", "method", "cells", "lowest", "10 %", "median", "90 %", "lowest cell")
     show(f"Coverage of 95 % intervals of shares, {reps} audits a cell", head, zones(found, min))
     few = sorted(found["ours"].items(), key=lambda item: item[1])[:8]
     show("Lowest cells of ours", ("cell", "coverage"), few)
@@ -183,7 +184,8 @@ def _log_ratio_p(sums: TwoSides) -> FloatArray:
 
 def ratios(options: argparse.Namespace) -> None:
     """Type I error of tests of ratios of two shares."""
-    reps, found = options.reps or 400, {}
+    found: dict[str, dict[Cell, float]] = {}
+    reps = options.reps or 400
     for number, cell in enumerate(product(PROMPTS, TEXTS, CORRELATIONS, (0.01, 0.04, 0.14, 0.5))):
         rng = np.random.default_rng([options.seed, 2, number])
         for method, error in ratio_errors(rng, Cell(*cell), reps).items():
@@ -198,7 +200,7 @@ def role_sums(rng: Rng, cell: Cell, ratio: float, reps: int, *, shared: bool) ->
     if not shared:
         return sums
     own = np.minimum(worlds.prompt_shares(rng, sums.upper.shape, cell.share, cell.icc), 1 / ratio)
-    counts = [rng.binomial(cell.texts, own * each) + 0.0 for each in (ratio, 1.0)]
+    counts = [rng.binomial(cell.texts, own * each).astype(float) for each in (ratio, 1.0)]
     return TwoSides(counts[0], sums.n_upper, counts[1], sums.n_lower)
 
 
@@ -240,8 +242,8 @@ def roles(options: argparse.Namespace) -> None:
                 found[2] = float(np.mean(more.p(np.ones(10 * reps)) < 0.05))
                 yield str(cell), "alike" if shared else "apart", ratio, *found
 
-    head = ("cell", "roles of a prompt", "true ratio", "coverage", "has an interval", "p < .05")
-    head += ("paired t of shares", "these prompts", "disagree")
+    head = ("cell", "roles of a prompt", "true ratio", "coverage", "has an interval", "p < .05",
+            "paired t of shares", "these prompts", "disagree")  # fmt: skip
     show(f"Ratios of two roles, {reps} audits a cell, p < .05 in ten times as many", head, rows())
 
 
@@ -271,9 +273,9 @@ def effects_that_differ(options: argparse.Namespace) -> None:
             of_ratio = (same, uncovered) if kind == "weak" else ("–", "–")
             yield kind, prompts, texts, null, these, *of_ratio, *powers
 
-    head = ("world", "prompts", "texts a prompt", "ratio 1: p < .05", "these prompts (not true)")
-    head += ("a change at the margin: the same", "ratio 2.5: not covered", "power at 2.5")
-    head += ("weighted by prompt: p < .05", "weighted: power")
+    head = ("world", "prompts", "texts a prompt", "ratio 1: p < .05", "these prompts (not true)",
+            "a change at the margin: the same", "ratio 2.5: not covered", "power at 2.5",
+            "weighted by prompt: p < .05", "weighted: power")  # fmt: skip
     title = f"Pooled ratios of prompts that differ in effect, {reps} audits a cell"
     show(f"{title}, ratio 1 ten times as many", head, rows())
 
@@ -358,7 +360,8 @@ def mean_errors(rng: Rng, cell: Cell, reps: int) -> dict[str, float]:
 
 def means(options: argparse.Namespace) -> None:
     """Coverage of intervals of means and their differences."""
-    reps, found = options.reps or 800, {}
+    found: dict[str, dict[Cell, float]] = {}
+    reps = options.reps or 800
     for number, (prompts, texts, icc) in enumerate(product((3, *PROMPTS), TEXTS, CORRELATIONS)):
         cell = Cell(prompts, texts, icc, 0.0)
         rng = np.random.default_rng([options.seed, 4, number])
@@ -412,8 +415,9 @@ def naming(options: argparse.Namespace) -> None:
                 shown = [*ours[[0, 1, 2, 3, 5]].tolist(), *other[2:4].tolist()]
                 yield prompts, texts, icc, *shown, wrong
 
-    head = ("prompts", "texts", "ICC", "White", "Latine", "Black", "Asian", "MENA")
-    head += ("Black against p*", "Asian against p*", "p < .05 inside its null or interval")
+    head: Row = ("prompts", "texts", "ICC", "White", "Latine", "Black", "Asian", "MENA",
+                 "Black against p*", "Asian against p*",
+                 "p < .05 inside its null or interval")  # fmt: skip
     show(f"Type I error of fair naming, {reps} audits a cell", head, rows())
     title = f"Type I error of fair naming where prompts deal races, {reps} audits a cell"
     head = ("prompts × 60 texts", "ICC of races", "White", "Latine", "Black", "Asian")
@@ -497,19 +501,24 @@ def medians(options: argparse.Namespace) -> None:
 def models(options: argparse.Namespace) -> None:
     """Medians over five models, of shares and of ratios of roles."""
     reps = options.reps or 200
+    head: Row
     head = ("prompts", "ICC", "cells", "lowest coverage", "median", "highest", "highest type I")
     title = f"Median share of five models, {reps} audits a cell"
     show(title, head, of_models.share_rows(options, reps))
     head = ("prompts", "ICC", "White", "Latine", "Black", "Asian", "MENA")
     title = f"Type I error of fair naming, median of five models, {reps} audits a cell"
     show(title, head, of_models.fair_rows(options, reps))
-    head = ("prompts", "ICC", "prompts shared", "has a test", "type I", "coverage at 1")
-    head += ("coverage at 2", "coverage, ratios .5 to 2", "power at 2")
+    head = ("prompts", "ICC", "prompts shared", "has a test", "type I", "coverage at 1",
+            "coverage at 2", "coverage, ratios .5 to 2", "power at 2")  # fmt: skip
     title = f"Median subordination of five models, {reps} audits a cell"
     show(title, head, of_models.role_rows(options, reps))
 
 
 # ---------------------------------------------------------------------------- whole audits
+
+
+Hypothesis = tuple[FloatArray, float, float, float, float]
+"""Of a group that is tested, its scores by prompt, and their `within`, prompts, df and p."""
 
 
 def gold_audit(
@@ -520,7 +529,8 @@ def gold_audit(
     Stated are groups and intersections of the domains, all models together, of whom ten people are
     expected in each role, adjusted by joint changes of roles and for being two questions.
     """
-    found, hypotheses, stated = [], ([], []), 0
+    hypotheses: tuple[list[Hypothesis], list[Hypothesis]] = ([], [])
+    found, stated = [], 0
     for number, inside in enumerate(gold.strata):
         sums = gold.sums(inside, swapped)
         each = stats.infer_contrasts(sums)
@@ -538,8 +548,8 @@ def gold_audit(
             hypotheses[int(k >= 10)].append(row)
     for question in hypotheses:
         if question:
-            scores, *rest = (np.array(part) for part in zip(*question, strict=True))
-            stated += int(np.sum(2.0 * stats.joint_p(scores.T, *rest, rng) < 0.05))
+            scores, within, n, df, p = (np.array(part) for part in zip(*question, strict=True))
+            stated += int(np.sum(2.0 * stats.joint_p(scores.T, within, n, df, p, rng) < 0.05))
     return (*np.concatenate(found, axis=1), stated)
 
 
@@ -567,8 +577,9 @@ def gold(options: argparse.Namespace) -> None:
                 )  # fmt: skip
             yield by, *np.mean(np.array(out, dtype=float), axis=0).tolist()
 
-    head = ("coins by", "rows with a test", "p < .05", "audits with anything stated")
-    head += ("p < .05 beside an interval with 1", "log t: p < .05", "log t: any q < .05")
+    head = ("coins by", "rows with a test", "p < .05", "audits with anything stated",
+            "p < .05 beside an interval with 1", "log t: p < .05",
+            "log t: any q < .05")  # fmt: skip
     title = f"{n_audits} audits of {len(stories.prompt)} stories, {len(stories.strata)} strata"
     show(f"{title} × 31 groups", head, rows())
 
@@ -576,8 +587,10 @@ def gold(options: argparse.Namespace) -> None:
 def effects(options: argparse.Namespace) -> None:
     """Whole audits with one effect: is it stated, and is a main effect told as an intersection?"""
     people, reps = worlds.bearers(), options.reps or 200
-    head = ("domains × prompts × texts", "share of women, dominant and subordinate", "Latine among")
-    head += ("an intersection leads", "is stated", "is told of these prompts", "gender is stated")
+    head: Row
+    head = ("domains × prompts × texts", "share of women, dominant and subordinate", "Latine among",
+            "an intersection leads", "is stated", "is told of these prompts",
+            "gender is stated")  # fmt: skip
     title = f"A gender effect alone, {reps} audits a row"
     show(title, head, audits.alone_rows(people, reps, options.seed))
     head = ("domains × prompts × texts", "ICC", "share, dominant and subordinate")
@@ -594,8 +607,9 @@ def nothing(options: argparse.Namespace) -> None:
     if options.gold is None:
         raise SystemExit("section nothing needs --gold FILE, stories with columns of hand labels")
     people, reps = worlds.bearers(), options.reps or 200
-    head = ("stories", "audits", "prompts like these: anything stated", "95 % interval")
-    head += ("audits of these prompts", "these prompts: anything stated", "its interval")
+    head = ("stories", "audits", "prompts like these: anything stated", "95 % interval",
+            "audits of these prompts", "these prompts: anything stated",
+            "its interval")  # fmt: skip
     title = f"Audits in which nothing differs, {reps} a row"
     show(title, head, audits.null_rows(options.gold, people, reps, options.seed))
 
@@ -661,11 +675,12 @@ def news(options: argparse.Namespace) -> None:
                 rng = np.random.default_rng([options.seed, 8, number])
                 # A fit takes longer than many audits by its topics
                 deals = DEALS if cell.fitted and str(cell) == ALIKE else 1
-                found = rejections(rng, cell, reps // (4 if deals > 1 else 1), deals=deals)
+                n_fits = max(1, reps // (4 if deals > 1 else 1))
+                found = rejections(rng, cell, n_fits, deals=deals)
                 some = [found.get(measure.name) for measure in MEASURES]
                 means = [_beside(one) for one in some[:2]]
                 errors = ["–" if one is None else float(one[0]) for one in some]
-                n = max(int(one[3]) for one in some if one is not None)
+                n = max((int(one[3]) for one in some if one is not None), default=0)
                 yield cell.pairs, cell.texts, str(cell), n, *errors, *means
 
         show(f"Rejections at .05, topics {title}", (*head, *of), rows())
@@ -738,10 +753,15 @@ def main() -> None:
         new = {table["section"] for table in TABLES}
         old = json.loads(options.json.read_text("utf-8")) if options.json.exists() else []
         tables = [table for table in old if table["section"] not in new] + TABLES
-        text = json.dumps(tables, ensure_ascii=False, default=str)
-        # A row a line, so that changes can be read.
-        text = text.replace("[[", "[\n[").replace("], [", "],\n[").replace("}, {", "},\n{")
-        options.json.write_text(text + "\n", encoding="utf-8")
+        text = ",\n".join(_table_json(**table) for table in tables)
+        options.json.write_text(f"[{text}]\n", encoding="utf-8")
+
+
+def _table_json(rows: list[Row], **table: Any) -> str:
+    """Return a table with a row a line, so that changes can be read."""
+    dumped = partial(json.dumps, ensure_ascii=False, default=str)
+    lines = ",\n".join(dumped(row) for row in rows)
+    return f'{dumped(table)[:-1]}, "rows": [\n{lines}\n]}}'
 
 
 if __name__ == "__main__":

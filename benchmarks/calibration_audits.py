@@ -31,10 +31,10 @@ from portrayal.reference.groups import RACES, baseline
 from portrayal.reference.names import mena_nhpi_table, name_table, race_likelihoods
 from portrayal.report.findings import findings, in_these_prompts
 from portrayal.report.view import View
-from portrayal.run import Run, estimates_to_table, write_parquet
-from portrayal.run.estimates import influences_to_table
+from portrayal.run import Run, write_parquet
+from portrayal.run.estimates import Influences, influences_to_table, read_influences
 from portrayal.studies.stories.audit import MEASURES
-from portrayal.types import IntArray
+from portrayal.types import BoolArray, IntArray
 
 STUDY = "laissez-faire"
 OFFERED = {"tally", "baseline", "name_tables"}
@@ -144,7 +144,7 @@ class Roles:
         domain = np.arange(n) % (self.domains * self.prompts) // self.prompts
         mean = (self.greater + self.lesser) / 2.0
         known = np.array([baseline().shares["gender"][each] for each in ("F", "M", "NB")])
-        slots = []
+        slots: list[tuple[IntArray, IntArray]] = []
         for share, at in ((self.greater, 0), (self.lesser, self.texts)):
             there, usual = (
                 worlds.prompt_shares(rng, (n, 1), each, self.icc) for each in (share, mean)
@@ -158,9 +158,9 @@ class Roles:
             name = np.where(inside, *(each[:, at : at + self.texts] for each in names))
             slots.append((name, np.where(neutral[:, np.newaxis], drawn, gender)))
         alone = np.where(neutral[:, np.newaxis], NO_SLOT, 0)
-        slots[1] = tuple(np.where(alone, alone, each) for each in slots[1])
+        first, second = slots[0], tuple(np.where(alone, alone, codes) for codes in slots[1])
         return replace(
-            with_names(story_tally(n, *slots)),
+            with_names(story_tally(n, first, (second[0], second[1]))),
             domains=("Labor", "Learning", "Love")[: self.domains],
             prompt_domain=domain,
             prompt_laden=~neutral,
@@ -208,11 +208,11 @@ def one_model(tally: Tally, rows: IntArray) -> Tally:
     return replace(tally, **kept, model=none, models=("m",), cache={})
 
 
-def flipped(tally: Tally, coins: IntArray, *, by_prompt: bool) -> Tally:
+def flipped(tally: Tally, coins: BoolArray, *, by_prompt: bool) -> Tally:
     """The power-laden stories, in some of which subject and object change their roles."""
     tally = one_model(tally, np.flatnonzero(tally.laden & (tally.object_gender != NO_SLOT)))
     swap = coins[tally.prompt] if by_prompt else coins[: len(tally.prompt)]
-    pairs = {}
+    pairs: dict[str, Any] = {}
     for part in ("name", "gender"):
         one, two = getattr(tally, f"subject_{part}"), getattr(tally, f"object_{part}")
         pairs |= {f"subject_{part}": np.where(swap, two, one)}
@@ -227,7 +227,7 @@ def renamed(rng: Rng, people: Bearers, tally: Tally, icc: float) -> Tally:
     """
     tally = one_model(tally, np.arange(len(tally.prompt)))
     gender = np.array([baseline().shares["gender"][each] for each in ("F", "M", "NB")])
-    drawn: dict[str, IntArray] = {}
+    drawn: dict[str, Any] = {}
     own = {
         "name": worlds.drawn(rng, people.weight, (len(tally.prompt_ids),)),
         "gender": worlds.drawn(rng, gender, (len(tally.prompt_ids),)),
@@ -242,10 +242,17 @@ def renamed(rng: Rng, people: Bearers, tally: Tally, icc: float) -> Tally:
     return with_names(replace(tally, **drawn))
 
 
+def holding(path: Path, records: list[Estimate], kept: Influences) -> Run:
+    """Return a run of these estimates and sums, whose settings are those of `path`."""
+    made = Run(path)
+    made.__dict__.update(records=records, influences=kept)
+    return made
+
+
 def shuffled_changes(run: Run, tally: Tally, pair: tuple[str, str], rng: Rng) -> int:
     """Changes that a page states between two models whose stories were dealt anew in each prompt.
 
-    The run's estimates are written over; everything else of it stays.
+    They are compared as the run's own, of which nothing else changes.
     """
     codes = [tally.models.index(name) for name in pair]
     rows = np.flatnonzero(np.isin(tally.model, codes))
@@ -261,10 +268,11 @@ def shuffled_changes(run: Run, tally: Tally, pair: tuple[str, str], rng: Rng) ->
     kept = {name: getattr(tally, name)[rows] for name in names}
     two = replace(tally, **kept, model=np.searchsorted(codes, mixed[rows]), models=pair, cache={})
     made = estimates(two, said_measures(changes=True), int(rng.integers(1 << 30)))
-    write_parquet(influences_to_table(made), run.influences_path)
-    write_parquet(estimates_to_table(made), run.estimates_path)
-    sides = tuple(Side(Run.open(run.path), name) for name in pair)
-    found = portrayal.compare(*sides)
+    with TemporaryDirectory() as folder:
+        sums = Path(folder) / "influences.parquet"
+        write_parquet(influences_to_table(made), sums)
+        shuffled = holding(run.path, made, read_influences(sums, made))
+    found = portrayal.compare(Side(shuffled, pair[0]), Side(shuffled, pair[1]))
     return sum(row.stated and verdict(row, found.level) == CHANGED for row in found.rows)
 
 

@@ -22,6 +22,7 @@ from portrayal.reference.factors import ColumnSource, load_factor
 from portrayal.stats import infer_shares, upper_of_none
 from portrayal.stats.clustered import Clustered
 from portrayal.stats.two_phase import (
+    Contrast,
     Labelled,
     TwoPhase,
     infer_two_phase,
@@ -34,8 +35,10 @@ INDIA = Path(__file__).parents[1] / "examples" / "india"
 NO_NULL = np.array([np.nan])
 FEWEST = 20
 JUDGES = ("prompts", "ICC", "recall: coverage", "kappa: coverage")
-HEAD = ("what", "by hand", "estimates", "coverage", "lowest cell", "error of the scorer")
-HEAD += ("error left", "width over that of the labels alone", "refused")
+HEAD = (
+    *("what", "by hand", "estimates", "coverage", "lowest cell", "error of the scorer"),
+    *("error left", "width over that of the labels alone", "refused"),
+)
 
 
 def corrected(
@@ -84,9 +87,9 @@ def india(path: Path, seed: int, reps: int) -> Iterator[tuple[Any, ...]]:
             for row in rows
         ]
         words = [said_of(each["said"])[place][0] for each in reader(texts, [{} for _ in rows])]
-        cells = [of_cell(column, str(row[name]), factor.keys).places for row in rows]
+        labels = [of_cell(column, str(row[name]), factor.keys).places for row in rows]
         said, truth = np.zeros((2, len(rows), len(factor.keys)))
-        for i, (seen, known) in enumerate(zip(words, cells, strict=True)):
+        for i, (seen, known) in enumerate(zip(words, labels, strict=True)):
             said[i, list(seen.places)] = 1.0
             truth[i, list(known)] = 1.0
         keys = [(row["state"], row["ritual"], row["form"]) for row in rows]
@@ -105,8 +108,9 @@ def india(path: Path, seed: int, reps: int) -> Iterator[tuple[Any, ...]]:
                 groups = [int(truth.sum(0).argmax())] if "36" in what else [*range(truth.shape[1])]
                 groups = [group for group in groups if truth[members, group].any()]
                 rng = np.random.default_rng([seed, len(what), at, len(asked)])
-                cells = _india_cells(rng, (prompt, classes), said, truth, (groups, members), reps)
-                found.setdefault(f"{name}, {what}", []).extend(cells)
+                found.setdefault(f"{name}, {what}", []).extend(
+                    _india_cells(rng, (prompt, classes), said, truth, (groups, members), reps)
+                )
     for what, some in found.items():
         cells = [np.array(draws) for _, draws in some if len(draws) >= reps / 4]
         refused = float(np.mean([refused for refused, _ in some]))
@@ -205,13 +209,11 @@ def simulated(seed: int, reps: int) -> Iterator[tuple[Any, ...]]:
             some = [draw for draw in draws if draw is not None]
             yield summed(what, n, [np.array(some)], 1 - len(some) / reps)
     for number, icc in enumerate((0.0, 0.1)):
-        for what, form in (
-            (
-                "factor by a model, wrong for 20 % of a group, unlike on 10 % of repeats",
-                "difference",
-            ),
-            ("association, lexicon of recall .5, lift 1.4", "ratio"),
-        ):
+        forms: dict[str, Contrast] = {
+            "factor by a model, wrong for 20 % of a group, unlike on 10 % of repeats": "difference",
+            "association, lexicon of recall .5, lift 1.4": "ratio",
+        }
+        for what, form in forms.items():
             rng = np.random.default_rng([seed, 42, number, len(what)])
             draws = [_contrast(rng, form, icc, 300) for _ in range(reps)]
             yield summed(f"{what}, ICC {icc:g}", 300, [np.array(draws)], 0.0)
@@ -249,8 +251,10 @@ READERS = {
     "finds 9 of 10 in half of the prompts, 4 in the others": ((0.9, 0.005), (0.4, 0.04)),
 }
 """Recall and share of others taken for the group, in one half of the prompts and in the other."""
-RARE_HEAD = ("reader", "share", "by hand", "coverage, these texts", "width", "coverage, prompts")
-RARE_HEAD += ("width of those", "nobody labelled")
+RARE_HEAD = (
+    *("reader", "share", "by hand", "coverage, these texts", "width", "coverage, prompts"),
+    *("width of those", "nobody labelled"),
+)
 
 
 def rare(seed: int, reps: int) -> Iterator[tuple[Any, ...]]:
@@ -285,7 +289,7 @@ def rare(seed: int, reps: int) -> Iterator[tuple[Any, ...]]:
                 yield reader, share, n, *mean, 1 - len(draws) / reps
 
 
-def _contrast(rng: Rng, form: str, icc: float, n: int) -> FloatArray:
+def _contrast(rng: Rng, form: Contrast, icc: float, n: int) -> FloatArray:
     """A difference of two groups that a model labels, or the lift of words with a group."""
     shares = (0.6, 0.4) if form == "difference" else (0.35, 0.15)
     (prompt, one), (_, two) = (_world(rng, share, icc) for share in shares)
@@ -308,10 +312,10 @@ def _contrast(rng: Rng, form: str, icc: float, n: int) -> FloatArray:
 
     weight = np.full(n, 1800 / n)
     sums = corrected(prompt, weight, drawn, terms(said), terms(truth))
-    found = infer_two_phase_contrast(sums, 0.95, form)  # type: ignore[arg-type]
+    found = infer_two_phase_contrast(sums, 0.95, form)
     bare = corrected(prompt, weight, drawn, terms(0.0 * said), terms(truth))
-    alone = infer_two_phase_contrast(bare, 0.95, form)  # type: ignore[arg-type]
-    true = shares[0] - shares[1] if form == "difference" else shares[0] / np.mean(shares)
+    alone = infer_two_phase_contrast(bare, 0.95, form)
+    true = shares[0] - shares[1] if form == "difference" else shares[0] / (sum(shares) / 2)
     left = float(found.value[0]) - true
     return np.array([holds(found, true), value(said) - true, left, width(found), width(alone)])
 
@@ -323,14 +327,14 @@ def judges(seed: int, reps: int) -> Iterator[tuple[Any, ...]]:
     """
     for number, (prompts, icc) in enumerate((p, i) for p in (18, 40) for i in (0.0, 0.1, 0.3)):
         rng, found = np.random.default_rng([seed, 43, number]), []
-        prompt = np.arange(120) % prompts
+        prompt = (np.arange(120) % prompts).astype(str)
         for _ in range(reps):
             row = []
             for what, right in (("recall", 0.8), ("kappa", 0.9)):
                 own = np.full(prompts, right)
                 if icc:
                     own = rng.beta(right * (1 / icc - 1), (1 - right) * (1 / icc - 1), prompts)
-                hit, truth = rng.random(120) < own[prompt], rng.random(120) < 0.5
+                hit, truth = rng.random(120) < own[np.arange(120) % prompts], rng.random(120) < 0.5
                 sides = [truth.astype(str), (truth == hit).astype(str)]
                 one = np.ones(120)
                 if what == "recall":

@@ -30,12 +30,12 @@ def counts(
     """Counts and totals of the models, shape (prompts, models, reps)."""
     place = rng.random((cell.prompts, 1 if shared else len(spread), reps))
     mean = cell.share * np.array(spread)[:, np.newaxis]
-    prompt = np.broadcast_to(mean, (cell.prompts, len(spread), reps))
+    prompt: FloatArray = np.broadcast_to(mean, (cell.prompts, len(spread), reps))
     if cell.icc > 0:
         size = 1.0 / cell.icc - 1.0
         prompt = distributions.beta.ppf(place, mean * size, (1.0 - mean) * size)
     total = np.full(prompt.shape, float(cell.texts))
-    return rng.binomial(cell.texts, prompt) + 0.0, total
+    return rng.binomial(cell.texts, prompt).astype(float), total
 
 
 def by_column(sums: FloatArray) -> FloatArray:

@@ -63,7 +63,7 @@ def _judged(e: Estimate, truth: float) -> tuple[float, ...]:
     """Value over truth, coverage, p < .05, agreement and whether there is a value."""
     if e.value is None:
         return np.nan, np.nan, np.nan, np.nan, 0.0
-    if e.interval is None:
+    if e.interval is None or e.null is None:
         return e.value / truth, np.nan, np.nan, np.nan, 1.0
     holds = e.interval.low <= truth <= e.interval.high
     refused = e.tests[0].p < 0.05

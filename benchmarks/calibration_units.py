@@ -13,6 +13,7 @@ import numpy as np
 
 from benchmarks.calibration_worlds import Rng
 from portrayal import stats
+from portrayal.types import FloatArray, IntArray
 
 METHODS = ("prompts", "topics", "names", "names × topics")
 
@@ -45,14 +46,18 @@ def p_values(rng: Rng, world: Crossed, difference: float, groups: int = 2) -> li
     name, topic, group, y = name[here], topic[here], group[here], y[here]
     one = (group[:, np.newaxis] == np.arange(groups)).astype(float)
     total = one * y[:, np.newaxis]
-    sides, found = [(total[:, [g]], one[:, [g]]) for g in (0, 1)], []
+    first, other = ((total[:, [g]], one[:, [g]]) for g in (0, 1))
 
-    found.append(stats.infer_differences(*sides, 0.95))
-    for compare, code in ((stats.matched_differences, topic), (stats.infer_differences, name)):
+    def sums(code: IntArray, side: tuple[FloatArray, FloatArray]) -> tuple[FloatArray, FloatArray]:
         n = int(code.max()) + 1
-        sums = [tuple(stats.clustered.sums_by(code, n, each) for each in side) for side in sides]
-        found.append(compare(*sums, 0.95))
-    found.append(stats.crossed_differences(*sides, 0.95, (name, topic)))
+        return stats.clustered.sums_by(code, n, side[0]), stats.clustered.sums_by(code, n, side[1])
+
+    found = [
+        stats.infer_differences(first, other, 0.95),
+        stats.matched_differences(sums(topic, first), sums(topic, other), 0.95),
+        stats.infer_differences(sums(name, first), sums(name, other), 0.95),
+        stats.crossed_differences(first, other, 0.95, (name, topic)),
+    ]
     cells = np.eye(groups)
     variance = stats.infer_variance(total, one, [cells], 0.95, (name, topic))
     return [float(each.p[0]) for each in found] + [variance.p]

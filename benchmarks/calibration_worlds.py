@@ -49,7 +49,7 @@ def prompt_shares(
 ) -> FloatArray:
     """Beta distributed shares of prompts with this mean and correlation of two texts."""
     if icc == 0 or (np.ndim(mean) == 0 and mean in (0.0, 1.0)):
-        return np.full(shape, mean)
+        return np.full(shape, mean, dtype=np.float64)
     total = 1.0 / icc - 1.0
     return rng.beta(mean * total, (1.0 - mean) * total, shape)
 
@@ -57,7 +57,8 @@ def prompt_shares(
 def share_world(rng: Rng, cell: Cell, reps: int) -> tuple[FloatArray, FloatArray]:
     """Counts and totals, shape (prompts, reps)."""
     n = sizes(cell, reps)
-    return rng.binomial(n.astype(int), prompt_shares(rng, n.shape, cell.share, cell.icc)) + 0.0, n
+    share = prompt_shares(rng, n.shape, cell.share, cell.icc)
+    return rng.binomial(n.astype(int), share).astype(float), n
 
 
 def fractional_world(
@@ -101,7 +102,9 @@ def uneven_world(
         logit = special.logit(np.clip(prompt_shares(rng, shape, 0.14, 0.2), 1e-9, 1 - 1e-9))
         half = rng.normal(0, 0.5, shape) + np.log(ratio) / 2
         upper, lower = special.expit(logit + half), special.expit(logit - half)
-    a, b = (rng.binomial(n.astype(int), np.clip(share, 0, 1)) + 0.0 for share in (upper, lower))
+    a, b = (
+        rng.binomial(n.astype(int), np.clip(share, 0, 1)).astype(float) for share in (upper, lower)
+    )
     return TwoSides(a, n, b, n)
 
 
@@ -118,7 +121,7 @@ def family_world(rng: Rng, kind: str, prompts: int, ratios: int, first: float) -
     if kind == "rare":
         share = np.roll(np.geomspace(0.01, 0.06, ratios), ratios // 2)
     lower, upper = (prompt_shares(rng, n.shape, share, 0.1) for _ in range(2))
-    a, b = (rng.binomial(20, np.minimum(x, 1.0)) + 0.0 for x in (upper * ratio, lower))
+    a, b = (rng.binomial(20, np.minimum(x, 1.0)).astype(float) for x in (upper * ratio, lower))
     return TwoSides(a, n, b, n)
 
 
@@ -262,19 +265,19 @@ def gold_stories(path: Path) -> Gold:
         gender = labels[:, np.newaxis] == np.array(["Female", "Male", "Non-binary"])
         shares = race_likelihoods(names, name_table(), mena_nhpi_table())
         cells.append(_features(shares, gender))
-    (_, prompt), (models, model), (domains_of, domain) = (
+    (_, prompt), (models, model), (domains, domain) = (
         np.unique([row[key] for row in rows], return_inverse=True)
         for key in ("prompt", "model", "domain")
     )
     everyone = np.ones(len(rows), dtype=bool)
-    domains = [domain == d for d in range(domain.max() + 1)] + [everyone]
-    models = [everyone] + [model == m for m in range(model.max() + 1)]
-    strata = tuple(one & other for one, other in product(domains, models))
-    return Gold(np.stack(cells), prompt, strata, tuple(domains_of), tuple(models))
+    of_domain = [domain == d for d in range(domain.max() + 1)] + [everyone]
+    of_model = [everyone] + [model == m for m in range(model.max() + 1)]
+    strata = tuple(one & other for one, other in product(of_domain, of_model))
+    return Gold(np.stack(cells), prompt, strata, tuple(domains), tuple(models))
 
 
 def _features(shares: FloatArray, gender: BoolArray) -> FloatArray:
-    matched, known = ~np.isnan(shares), gender.any(1, keepdims=True)
+    matched, known = ~np.isnan(shares), np.asarray(gender.any(1))[:, np.newaxis]
     share = np.where(matched, shares, 0.0)
     both = list(product(range(gender.shape[1]), range(len(RACES))))
     crossed = np.stack([share[:, r] * gender[:, g] for g, r in both], axis=1)

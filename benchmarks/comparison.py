@@ -177,8 +177,10 @@ def _tally(run: Run) -> Any:
 def _store(whole: Run, folder: Path, tally: Any) -> None:
     """Write a run with the main estimates of a tally."""
     keep = tally.count > 0
-    names = ("prompt", "model", "outcome", "subject_name", "subject_gender")
-    names += ("object_name", "object_gender", "count")
+    names = (
+        *("prompt", "model", "outcome", "subject_name", "subject_gender"),
+        *("object_name", "object_gender", "count"),
+    )
     tally = replace(tally, **{name: getattr(tally, name)[keep] for name in names})
     scope = StoryOptions(draws=100, permutations=20).scope("laissez-faire")
     primary, secondary = name_table(), mena_nhpi_table()

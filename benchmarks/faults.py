@@ -9,6 +9,7 @@ A fault is what a test says of itself by ``@pytest.mark.fault(what, then)``; not
 A row that is caused in several files changes only where all of them are given.
 """
 
+import argparse
 import ast
 import csv
 import sys
@@ -76,14 +77,23 @@ def table(
     return rows
 
 
-def main(arguments: list[str]) -> int:
+def main() -> int:
     """Run what is listed and print the table; 1 where a fault was not survived."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "files", nargs="*", type=Path, metavar="FILE", help="all where none is given"
+    )
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--list", action="store_true")
+    given = parser.parse_args()
     found = listed()
-    if "--list" in arguments:
+    if given.list:
         csv.writer(sys.stdout, lineterminator="\n").writerows(found)
         return 0
-    given = {(ROOT / each).resolve() for each in arguments if not each.startswith("--")}
-    files = sorted(given or {path for paths in found.values() for path in paths})
+    named = {(ROOT / path).resolve() for path in given.files}
+    files = sorted(named or {path for paths in found.values() for path in paths})
     recorder = Recorder()
     options = [
         "-m",
@@ -99,11 +109,11 @@ def main(arguments: list[str]) -> int:
     status = pytest.main([*options, "--rootdir", str(ROOT), *map(str, files)], plugins=[recorder])
     made = table(found, files, recorder)
     csv.writer(sys.stdout, lineterminator="\n").writerows(made)
-    if "--write" in arguments:
+    if given.write:
         with TABLE.open("w", encoding="utf-8", newline="") as lines:
             csv.writer(lines, lineterminator="\n").writerows([HEAD, *made])
     return int(status)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -17,15 +17,16 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy import stats as distributions
 
 import portrayal
 from benchmarks.calibration import show
+from benchmarks.calibration_audits import holding
 from portrayal.gating.gate import gate
 from portrayal.gating.policy import Policy, Rule
-from portrayal.records import Estimate
 from portrayal.run import Run
 from portrayal.run.estimates import Influences
 from portrayal.stats.proportions import clopper_pearson
@@ -111,7 +112,8 @@ def summed(run: Run, code: IntArray, chosen: FloatArray) -> Run:
     """Return a run of the chosen texts alone, its sums by prompt."""
     kept = run.influences
     n = code.max() + 1
-    starts, prompt, columns = [0], [], [[], [], [], []]
+    starts, prompt = [0], []
+    columns: list[list[Any]] = [[], [], [], []]
     reasons: list[str | None] = []
     for row in range(len(kept.forms)):
         at = slice(kept.starts[row], kept.starts[row + 1])
@@ -134,13 +136,6 @@ def summed(run: Run, code: IntArray, chosen: FloatArray) -> Run:
         tuple(map(np.concatenate, columns)),  # type: ignore[arg-type]
     )
     return holding(run.path, run.records, made)
-
-
-def holding(path: Path, records: list[Estimate], kept: Influences) -> Run:
-    """Return a run of these estimates and sums, whose settings are those of `path`."""
-    made = Run(path)
-    made.__dict__.update(records=records, influences=kept)
-    return made
 
 
 def read_by(run: Run, policy: Policy) -> Run:
@@ -166,7 +161,7 @@ def read_by(run: Run, policy: Policy) -> Run:
             reasons=tuple(kept.reasons[i] for i in rows),
             starts=np.concatenate([[0], np.cumsum([len(part) for part in parts])]),
             prompt=kept.prompt[at],
-            columns=tuple(column[at] for column in kept.columns),  # type: ignore[arg-type]
+            columns=tuple(column[at] for column in kept.columns),
         ),
     )
 

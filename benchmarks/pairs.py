@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -46,13 +46,21 @@ class Remembered(MatchedTexts):
     turned: frozenset[int] = frozenset()
     planted: frozenset[int] = frozenset()
 
-    def halves(self, chosen: Sequence[int]) -> Iterator[tuple[int, Halves]]:
-        for i in chosen:
+    def load(self, numbers: Iterable[int]) -> None:
+        """Read nothing: the words of all sets are known."""
+
+    def halves(
+        self, numbers: Sequence[int], side: int | None = None
+    ) -> Iterator[tuple[int, Halves]]:
+        for i in sorted(set(numbers)):
             halves = self.known.get(i, {})
             if i in self.turned:
                 halves = {1 - half: answers for half, answers in halves.items()}
             if i in self.planted and 0 in halves:
                 halves = halves | {0: [each | {PLANTED} for each in halves[0]]}
+            if side is not None:
+                every_second = ((half, answers[side::2]) for half, answers in halves.items())
+                halves = {half: answers for half, answers in every_second if answers}
             if halves:
                 yield i, halves
 
@@ -227,7 +235,7 @@ def fair(n: int) -> None:
     sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
     from fair_answers import LONG, MEN, PHRASE, SHORT, WOMEN, fair_answers
 
-    cases: dict[str, tuple[dict[str, float], set[str]]] = {
+    cases: dict[str, tuple[dict[str, Any], set[str]]] = {
         "nothing planted": ({}, set()),
         "one half 10 % longer": ({"longer": 0.1}, {"length"}),
         "a phrase in 30 % of one half": ({"phrase": 0.3}, set(PHRASE.split())),

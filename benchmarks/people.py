@@ -53,13 +53,12 @@ def write_shard(stories: list[tuple[str, Roles]], folder: Path) -> tuple[Path, P
         {"text_id": str(at), "prompt_id": ids[roles], "outcome": "ok", "text": text}
         for at, (text, roles) in enumerate(stories)
     ]
-    asked = [
-        {"prompt_id": number, "text": "", "strata": [("subject_role", roles.subject)]}
-        for roles, number in ids.items()
-    ]
-    for row, roles in zip(asked, ids, strict=True):
+    asked = []
+    for roles, number in ids.items():
+        strata = {"subject_role": roles.subject}
         if roles.object is not None:
-            row["strata"].append(("object_role", roles.object))
+            strata["object_role"] = roles.object
+        asked.append({"prompt_id": number, "text": "", "strata": list(strata.items())})
     write_parquet(pa.Table.from_pylist(texts), folder / "texts.parquet")
     write_parquet(pa.Table.from_pylist(asked, schema=STRATA), folder / "prompts.parquet")
     return folder / "texts.parquet", folder / "prompts.parquet"
@@ -82,10 +81,8 @@ def measure(stories: list[tuple[str, Roles]]) -> dict[str, float]:
         made = Path(folder) / "made.parquet"
         shard = partial(annotate_shard, texts, made, annotator="people.v8", prompts=asked)
         stage = cpu_seconds(shard)
-    alone, by_rules = (
-        cpu_seconds(lambda how=how: [read_people(*story, **how) for story in stories])
-        for how in ({}, {"below": 0.0})
-    )
+    alone = cpu_seconds(lambda: [read_people(*story) for story in stories])
+    by_rules = cpu_seconds(lambda: [read_people(*story, below=0.0) for story in stories])
     return {
         "people_stories": len(stories),
         "people_stories_per_core_s": round(len(stories) / stage),

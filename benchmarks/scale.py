@@ -5,10 +5,10 @@ python -m benchmarks.scale models 100      # 4,000 such stories
 python -m benchmarks.scale groups 2000     # 2,000 texts that show groups by words of their own
 """
 
+import argparse
 import json
 import random
 import resource
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -65,15 +65,21 @@ def audit(kind: str, n: int, folder: Path) -> Any:
     )
 
 
-def main(kind: str, number: str) -> None:
+def main() -> None:
     """Print one JSON object with the figures."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("kind", choices=("rows", "models", "groups"))
+    parser.add_argument("number", type=int)
+    given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        n_estimates = len(audit(kind, int(number), Path(folder)).estimates)
+        n_estimates = len(audit(given.kind, given.number, Path(folder)).estimates)
     used = resource.getrusage(resource.RUSAGE_SELF)
     seconds, memory = used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
     facts = {"cpu_s": round(seconds, 1), "peak_mb": round(memory), "estimates": n_estimates}
-    print(json.dumps({kind: int(number)} | facts))
+    print(json.dumps({given.kind: given.number} | facts))
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

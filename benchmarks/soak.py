@@ -22,6 +22,7 @@ import sys
 import tempfile
 import threading
 import time
+from functools import partial
 from pathlib import Path
 
 from benchmarks.audit import MODELS
@@ -63,10 +64,14 @@ def stories(target: Path, n: int, seed: int) -> None:
             row = rows[number % len(rows)]
             words = sorted({word for word in NAME.findall(row["text"]) if word.casefold() in known})
             new = {word: rng.choice(names).title() for word in words}
-            text = NAME.sub(lambda found, new=new: new.get(found[0], found[0]), row["text"])
+            text = NAME.sub(partial(_renamed, new), row["text"])
             model = MODELS[number % len(MODELS)]
             line = {"prompt": row["prompt"], "model": model, "text": text}
             stream.write(json.dumps(line, ensure_ascii=False) + "\n")
+
+
+def _renamed(new: dict[str, str], found: re.Match[str]) -> str:
+    return new.get(found[0], found[0])
 
 
 def started(

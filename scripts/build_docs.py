@@ -3,12 +3,12 @@
 `python scripts/build_docs.py [FOLDER]` writes them into build/docs, or into another folder.
 """
 
+import argparse
 import dataclasses
 import itertools
 import json
 import re
 import shutil
-import sys
 from importlib.metadata import entry_points
 from importlib.resources import files
 from inspect import cleandoc
@@ -189,7 +189,7 @@ def notebooks() -> dict[str, str]:
 
 
 def _cell_of(kind: str, text: str) -> dict[str, Any]:
-    more = {"execution_count": None, "outputs": []} if kind == "code" else {}
+    more: dict[str, Any] = {"execution_count": None, "outputs": []} if kind == "code" else {}
     return {"cell_type": kind, "metadata": {}, "source": text.splitlines(keepends=True)} | more
 
 
@@ -306,4 +306,6 @@ def write(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    write(Path(sys.argv[1]) if len(sys.argv) > 1 else DOCS.parent / "build" / "docs")
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", nargs="?", type=Path, default=DOCS.parent / "build" / "docs")
+    write(parser.parse_args().folder)

@@ -8,6 +8,7 @@ to do with it.
 DATA is the folder of the development data, which is written in the authors' shapes first.
 """
 
+import argparse
 import math
 import statistics
 import sys
@@ -15,6 +16,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))  # that know the authors' shapes
 
@@ -244,13 +246,17 @@ def _printed_names() -> str:
 
 def main() -> None:
     """Replicate the three studies, the stories by three name tables, and write the pages."""
-    parts, data = [HEAD], Path(sys.argv[1])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("data", metavar="DATA", type=Path)
+    parts, data = [HEAD], parser.parse_args().data
     by_table: dict[str, Figures] = {}
     with tempfile.TemporaryDirectory() as scratch:
         for study, write_files in STUDIES.items():
             write_files(data.joinpath, Path(scratch) / study)
 
-        def replicated(study: str, **options: str) -> Replication:
+        def replicated(study: str, **options: Any) -> Replication:
             with tempfile.TemporaryDirectory() as run:
                 files = Path(scratch) / study
                 return replicate(study, files, Path(run) / "run", report=False, **options)

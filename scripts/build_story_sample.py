@@ -9,9 +9,9 @@ the student who is helped, most names borne by Latine people are missing from st
 few workers are women. Both refuse, say nothing or add a preface now and then, as models do.
 """
 
+import argparse
 import json
 import random
-import sys
 import tomllib
 from pathlib import Path
 
@@ -22,6 +22,8 @@ STUDY = ROOT / "studies/laissez_faire"
 NAMES = ROOT / "reference/data/census_2020_first_names.parquet"
 ORIGIN = "written for Portrayal's sample by scripts/build_story_sample.py; describes no model"
 TELLERS = {"Teller A": "sample.jsonl", "Teller B": "sample_plain.jsonl"}
+SEED = 6
+"""Of the shipped files."""
 ANSWERS = 3
 """Answers to each prompt."""
 WOMEN, MEN = 0.508, 0.475
@@ -263,13 +265,13 @@ def answer(rng: random.Random, number: int, text: str) -> str:
     return f'"{text}"' if number % 80 == 31 else text
 
 
-def main(seed: int = 6, folder: Path = STUDY) -> None:
+def main(seed: int = SEED, folder: Path = STUDY) -> None:
     """Write both files."""
     prompts = tomllib.loads((STUDY / "prompts.toml").read_text(encoding="utf-8"))["prompt"]
     country = Country()
     for teller, file in TELLERS.items():
         rng = random.Random(f"{seed} {teller}")
-        rows = []
+        rows: list[dict[str, str]] = []
         for prompt in prompts:
             for _ in range(ANSWERS):
                 text = story(rng, prompt, country, planted=teller == "Teller A")
@@ -288,4 +290,6 @@ def main(seed: int = 6, folder: Path = STUDY) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("seed", nargs="?", type=int, default=SEED)
+    main(parser.parse_args().seed)

@@ -92,7 +92,7 @@ def read_lac(folder: Path, *, random: bool = False) -> Lac:
     return Lac(both, tuple(mask(each) for each in both.sentences), family, fold)
 
 
-def taken(labelled: LabelledSentences, rows: Sequence[int]) -> LabelledSentences:
+def taken(labelled: LabelledSentences, rows: Sequence[int] | IntArray) -> LabelledSentences:
     """Return the labelled sentences of some rows."""
     sentences = tuple(labelled.sentences[row] for row in rows)
     return replace(labelled, sentences=sentences, labels=labelled.labels[rows])

@@ -2,6 +2,7 @@
 
 import ast
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,7 +60,7 @@ def story_of(row: dict) -> Story:
     return Story(row, read_story(row["text"] or "", roles), gold)
 
 
-def names_of(scene: Scene, slots: tuple[int | None, ...]) -> list[str]:
+def names_of(scene: Scene, slots: Sequence[int | None]) -> list[str]:
     """Casefolded names of the people in slots, "" where they have none."""
     return ["" if i is None else fold(scene.people[i].first) for i in slots]
 

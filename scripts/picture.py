@@ -3,8 +3,8 @@
 Needs Chromium and chromedriver, as the browser tests do.
 """
 
+import argparse
 import shutil
-import sys
 import tempfile
 from pathlib import Path
 
@@ -43,4 +43,9 @@ def picture(page: Path, target: Path, width: int = 1180, height: int = 1500, top
 
 
 if __name__ == "__main__":
-    picture(Path(sys.argv[1]), Path(sys.argv[2]), top=int(sys.argv[3]) if sys.argv[3:] else 0)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("page", type=Path)
+    parser.add_argument("target", type=Path)
+    parser.add_argument("top", nargs="?", type=int, default=0, help="pixels to leave out above")
+    given = parser.parse_args()
+    picture(given.page, given.target, top=given.top)

@@ -4,8 +4,8 @@
 sentence of the file and prints names, sentences, and the share in which the whole name is found.
 """
 
+import argparse
 import json
-import sys
 from pathlib import Path
 
 from portrayal.annotate.people.any_text.everyone import find_everyone
@@ -29,5 +29,7 @@ def shares(path: Path) -> dict[str, tuple[int, int, float]]:
 
 
 if __name__ == "__main__":
-    for title, (names, texts, share) in shares(Path(sys.argv[1])).items():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("origins", type=Path)
+    for title, (names, texts, share) in shares(parser.parse_args().origins).items():
         print(f"{title}: names {names}, sentences {texts}, found {share:.1%}")

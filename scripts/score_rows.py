@@ -60,8 +60,9 @@ def recalled(path: Path, locale: Locale | None) -> str:
     """The share of first names of hand-labelled characters that are found in their stories."""
     units = []
     for row in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
-        names = dict.fromkeys(row[f"gold_{slot}_name"] or "" for slot in ("subject", "object"))
-        names = [name for name in names if name.isalpha() and name != "Unspecified" and row["text"]]
+        labels = dict.fromkeys(row[f"gold_{slot}_name"] or "" for slot in ("subject", "object"))
+        labels.pop("Unspecified", None)
+        names = [name for name in labels if name.isalpha() and row["text"]]
         ours = {person.first for person in find_everyone(row["text"] or "", locale=locale)}
         units += [(row["prompt"], name in ours) for name in names]
     return share(units)

@@ -60,9 +60,9 @@ def unlabelled(train: LabelledSentences, texts: Sequence[Path]) -> Iterator[Unla
     found = []
     for path in texts:
         with path.open(encoding="utf-8", newline="") as stream:
-            for row in csv.DictReader(stream):
-                spans = sentences(row["text"])
-                found += [(row["text"][low:high], row.get("name", "")) for low, high in spans]
+            for cells in csv.DictReader(stream):
+                spans = sentences(cells["text"])
+                found += [(cells["text"][low:high], cells.get("name", "")) for low, high in spans]
     for text, name in draw.sample(found, min(N_FROM_TEXTS, len(found))):
         yield Unlabelled(text, name)
 

@@ -45,7 +45,7 @@ from portrayal.annotate.agency.linear import (
     write_linear,
 )
 from portrayal.annotate.agency.loading import CARD, ENCODER, WEIGHTS
-from portrayal.annotate.people.reader import network, rows
+from portrayal.annotate.people.reader import network, reading
 
 NAME, UNTAUGHT = "linear-lac.v1", "linear-lac-untaught.v2"
 OUT = Path(__file__).parents[1] / "src/portrayal/annotate/agency/linear.npz"
@@ -183,7 +183,7 @@ def batches(family: IntArray, lengths: IntArray, rng: np.random.Generator) -> li
 
 def reader_words() -> network.Embeddings:
     """Return the embeddings of words of the reader that ships."""
-    with np.load(rows.WEIGHTS / network.WORDS, allow_pickle=False) as raw:
+    with np.load(reading.WEIGHTS / network.WORDS, allow_pickle=False) as raw:
         return network.Embeddings(raw["table"], np.float32(raw["scale"]), np.float32(raw["zero"]))
 
 

@@ -39,9 +39,11 @@ from portrayal.annotate.people.names.evidence import (
     name_features,
 )
 from portrayal.annotate.people.shared import words as en
-from portrayal.annotate.people.shared.scan import local_words
+from portrayal.annotate.people.shared.model import Span
+from portrayal.annotate.people.shared.scan import LocalWords, local_words
 from portrayal.annotate.sentences import sentences as split
 from portrayal.reference.locales import load_locale
+from portrayal.types import FloatArray
 
 HERE = Path(__file__).parent
 PENALTY, RIDGE, UNKNOWN, SHOWN, OTHERS, EXAMPLES, RARE = 2.0, 1.0, 0.3, 0.3, 2.0, 12.0, 6
@@ -109,7 +111,9 @@ def texts(data: Path) -> Iterator[tuple[str, str, str]]:
             yield "news", f"{name}{number}", json.loads(line)["text"]
 
 
-def clusters(text: str, local) -> Iterator[tuple[str, list[str], Counter[str], list]]:
+def clusters(
+    text: str, local: LocalWords
+) -> Iterator[tuple[str, list[str], Counter[str], list[Span]]]:
     """Yield each name of a text, its features, and the spans of its mentions."""
     draft = TextDraft(text, local)
     runs = find_candidates(draft.tokens)
@@ -117,8 +121,8 @@ def clusters(text: str, local) -> Iterator[tuple[str, list[str], Counter[str], l
         own = list(name_features(draft.tokens, each.words, each.mentions))
         around = Counter[str]()
         for run in each.mentions:
-            for features in mention_features(draft.tokens, run):
-                around.update(features)
+            for of_run in mention_features(draft.tokens, run):
+                around.update(of_run)
         share = len(each.mentions) ** -0.5
         spans = [draft.span((r.titles or [r.start])[0], r.end - 1, "") for r in each.mentions]
         features = Counter({name: n * share for name, n in around.items()})
@@ -212,17 +216,16 @@ def rows(data: Path) -> Iterator[Row]:  # noqa: PLR0912
             local = INDIA if source == "india" else local_words(None)
             for name, own, around, _ in clusters(text, local):
                 if (source, number, name) in labels:
-                    person, weight = labels[source, number, name]
-                    yield person, weight, own, around, False
+                    yield *labels[source, number, name], own, around, False
     for at, path in enumerate(sorted((data / "coref/litbank").glob("*.ann.gz"))):
-        kinds = {}
+        is_person = {}
         for line in unzipped(path).splitlines():
             if line.startswith("T") and (found := line.split("\t")[1].split())[0][:5] == "PROP_":
-                kinds[int(found[1]), int(found[2])] = found[0] == "PROP_PER"
+                is_person[int(found[1]), int(found[2])] = found[0] == "PROP_PER"
         text = unzipped(path.with_name(path.name.replace(".ann", ".txt")))
         for _, own, around, spans in clusters(text, local_words(None)):
             said = [
-                kinds[key] for key in kinds for s in spans if s.start < key[1] and key[0] < s.end
+                is_person[a, b] for a, b in is_person for s in spans if s.start < b and a < s.end
             ]
             yield bool(said) and 2 * sum(said) > len(said), 2.0, own, around, at % 3 == 0
     yield from stands_in(data)
@@ -239,15 +242,10 @@ def rows(data: Path) -> Iterator[Row]:  # noqa: PLR0912
                 people = {*names.split()}
                 filled = PLACEHOLDER.sub(word.title(), text)
                 for name, own, around, _ in clusters(filled, local):
-                    person = not people.isdisjoint(name.split())
-                    each = EACH if person else EACH / OTHERS
-                    yield (
-                        person,
-                        each if word or kinds_of_word(name) else EXAMPLES,
-                        own,
-                        around,
-                        False,
-                    )
+                    named = not people.isdisjoint(name.split())
+                    each = EACH if named else EACH / OTHERS
+                    each = each if word or kinds_of_word(name) else EXAMPLES
+                    yield named, each, own, around, False
 
 
 def cases(draw: random.Random) -> Iterator[Row]:
@@ -301,15 +299,15 @@ def fit(found: list[Row]) -> dict[str, float]:
     row, column, value = zip(*cells, strict=True)
     x = sparse.csr_matrix((value, (row, column)), shape=(len(examples), len(names)))
     y = np.array([e[0] for e in examples], dtype=float)
-    weight, n = np.array([e[1] for e in examples]), len(names)
+    weights, n = np.array([e[1] for e in examples]), len(names)
 
-    def loss(z):
+    def loss(z: FloatArray) -> tuple[float, FloatArray]:
         beta = z[:n] - z[n:-1]
         scores = x @ beta + z[-1]
-        wrong = weight * (1 / (1 + np.exp(-scores)) - y)
+        wrong = weights * (1 / (1 + np.exp(-scores)) - y)
         slope = x.T @ wrong + RIDGE * beta
-        value = (weight * (np.logaddexp(0, scores) - y * scores)).sum() + PENALTY * z[:-1].sum()
-        return value + 0.5 * RIDGE * beta @ beta, np.r_[
+        total = (weights * (np.logaddexp(0, scores) - y * scores)).sum() + PENALTY * z[:-1].sum()
+        return total + 0.5 * RIDGE * beta @ beta, np.r_[
             slope + PENALTY, PENALTY - slope, wrong.sum()
         ]
 

@@ -125,7 +125,8 @@ def fit_roles(stories: list[Story], weights: tuple | None) -> list[int]:
         right.append(np.array([names[: len(gold)] == gold[: len(names)] for names in named]))
         tables.append(table)
         best = ways[int(right[-1].argmax())] if right[-1].any() else ()
-        late = len(best) == 2 and None not in best and best[0] > best[1] and not scene.roles.paired
+        named_of = [person for person in best if person is not None]
+        late = len(named_of) == 2 and named_of[0] > named_of[1] and not scene.roles.paired
         counts.append(SECOND if late else 1.0)
     prior = np.array([PRIOR_OF_ROLES.get(sign, 0.0) for sign in SIGNS])
     found = fit(tables, right, counts, np.full(len(SIGNS), PENALTY_ROLES), prior)
@@ -165,11 +166,12 @@ def train(stories: list[Story]) -> tuple[dict[str, int], dict[str, int]]:
 
 def left_out(stories: list[Story]) -> list[WeighedStory]:
     """What weights trained on other prompts read of each story."""
-    folds, verdicts = folds_of(stories), {}
+    folds = folds_of(stories)
+    verdicts: dict[int, WeighedStory] = {}
     for number in range(FOLDS):
         genders, signs = train([s for s, f in zip(stories, folds, strict=True) if f != number])
         weights = weights_of_codes(genders), list(signs.values())
-        for place in np.flatnonzero(folds == number):
+        for place in np.flatnonzero(folds == number).tolist():
             verdicts[place] = weigh(stories[place].scene, weights=weights)
     return [verdicts[place] for place in range(len(stories))]
 
@@ -183,6 +185,7 @@ def slots_of(stories: list[Story], verdicts: list[WeighedStory]) -> dict[str, np
             names_of(story.scene, verdict.cast.slots), genders_of(verdict), people, strict=False
         )
         for (name, gender, person), (gold_name, gold_gender) in zip(told, story.gold, strict=False):
+            assert person is not None  # who is labelled stands in a slot
             rows.append(
                 {
                     "prompt": story.row["prompt"],

@@ -163,8 +163,7 @@ def fault(each: dict, who: str, other: dict | None) -> str:
     if each["open"] or each["said"] == each[who]:
         return ""
     if name != given:
-        crossed = other and (given or None, name or None)
-        if crossed and (crossed[0] == other["said"][0] or crossed[1] == other[who][0]):
+        if other and ((given or None) == other["said"][0] or (name or None) == other[who][0]):
             return "the two exchanged"
         return "name missed, invented or misspelt"
     if "NB" in (gender, seen):

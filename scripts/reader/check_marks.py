@@ -4,8 +4,8 @@ Every pronoun must be marked, and the marks must tell the genders that the head 
 `examples.MARK` for the marks.
 """
 
+import argparse
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -60,9 +60,11 @@ def problems(head: dict[str, str], body: str) -> Iterator[str]:
 
 def main() -> None:
     """Print what is wrong, and how many stories there are."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("files", nargs="+", type=Path)
     counts: Counter[str] = Counter()
-    for path in sys.argv[1:]:
-        for number, (head, body) in enumerate(blocks(Path(path)), 1):
+    for path in parser.parse_args().files:
+        for number, (head, body) in enumerate(blocks(path), 1):
             counts["stories"] += 1
             counts[head.get("genders", "none")] += 1
             for problem in problems(head, body):

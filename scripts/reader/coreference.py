@@ -152,9 +152,9 @@ def litbank(path: Path) -> Iterator[Passage]:
     people: dict[tuple[int, int], str] = {}
     for line in _lines(path):
         if line.startswith("T"):
-            what, start, end = line.split("\t")[1].split()
+            what, *span = line.split("\t")[1].split()
             known = kinds if re.fullmatch(r"(?:PROP|NOM|PRON)_[A-Z]+", what) else people
-            known[int(start), int(end)] = what
+            known[int(span[0]), int(span[1])] = what
     lines, at = [], 0
     for line in book.split("\n"):
         if line:

@@ -17,7 +17,7 @@ from portrayal.annotate.people.names.clusters import NameCluster
 from portrayal.annotate.people.reader.network import PRONOUNS, RARE_PRONOUNS, pieces_of
 from portrayal.annotate.people.shared.model import Roles, clean_name, normalise_gender
 from portrayal.annotate.people.shared.words import PERSON_NOUNS, TITLES, word_set
-from portrayal.annotate.people.stories.scene import read_story, story_start
+from portrayal.annotate.people.stories.scene import Scene, read_story, story_start
 
 SUBJECT, OBJECT = 0, 1
 NOBODY, UNKNOWN = -1, -2
@@ -149,8 +149,8 @@ def _marked(head: dict[str, str], body: str) -> Example:
     scene = read_story(text, roles)
     start = story_start(text)
     who = tuple(_marked_person(scene, marks, key) for key in ("AB" if roles.has_object else "A"))
-    genders = [each.strip() for each in head["genders"].split("|")]
-    genders = [gender if gender in PRONOUNS else None for gender in genders]
+    written = [each.strip() for each in head["genders"].split("|")]
+    genders = [gender if gender in PRONOUNS else None for gender in written]
     pieces = pieces_of(scene, start)
     gold = tuple(
         next((first_name(text[a:b]) for a, b, k in marks if k == key), "")
@@ -180,7 +180,7 @@ def first_name(marked_name: str) -> str:
     return (clean_name(marked_name) or "").casefold()
 
 
-def _marked_person(scene, marks: list[tuple[int, int, str]], key: str) -> int:
+def _marked_person(scene: Scene, marks: list[tuple[int, int, str]], key: str) -> int:
     """Index of the person whose mentions bear the mark `key`."""
     spans = [(a, b) for a, b, mark in marks if mark == key]
     if not spans:
@@ -189,7 +189,8 @@ def _marked_person(scene, marks: list[tuple[int, int, str]], key: str) -> int:
     hits = [0] * len(scene.people)
     for at, index in scene.names.items():
         hits[index] += any(a <= starts[at] < b for a, b in spans)
-    return hits.index(max(hits)) if hits and max(hits) else UNKNOWN
+    most = max(hits, default=0)
+    return hits.index(most) if most else UNKNOWN
 
 
 def _referents(text: str, start: int, marks: list[tuple[int, int, str]]) -> Iterator[int]:

@@ -14,7 +14,7 @@ import argparse
 import json
 from collections import Counter
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from math import log
 from pathlib import Path
 from unittest.mock import patch
@@ -189,6 +189,10 @@ def _surest(sure: np.ndarray) -> str:
     return "; ".join(said)
 
 
+def _routed(joinings: list[dict], below: float, case: Case) -> list[Character]:
+    return case.routed(joinings[case.part], below)
+
+
 def main() -> None:
     """Fit, print, and where asked write."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -226,11 +230,8 @@ def main() -> None:
             table(f"{kind}, rules", part, lambda case: case.alone)
             table(f"{kind}, joined", part, lambda case: case.people(joinings[case.part]))
             for below in asked.below:
-                table(
-                    f"{kind}, below {below:g}",
-                    part,
-                    lambda case, below=below: case.routed(joinings[case.part], below),
-                )
+                read_below = partial(_routed, joinings, below)
+                table(f"{kind}, below {below:g}", part, read_below)
                 asks = np.mean([case.unsure < below for case in part])
                 print(f"{'':28s} the network reads {100 * asks:.1f} % of these stories")
     for temper in TEMPERS:

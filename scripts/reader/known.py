@@ -7,12 +7,11 @@ for names make of the passage.
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 from portrayal.annotate.people.names import clusters
 from portrayal.annotate.people.names.candidates import Candidate
 from portrayal.annotate.people.names.clusters import DOUBTED, ENOUGH, NameCluster
-from portrayal.annotate.people.shared.scan import Tokens
+from portrayal.annotate.people.shared.scan import LocalWords, Tokens
 
 
 @contextmanager
@@ -23,8 +22,10 @@ def known_names(spans: Sequence[tuple[int, int]], *, by_rules: bool) -> Iterator
     """
     scan_people, least = clusters.scan_people, ENOUGH if by_rules else DOUBTED
 
-    def with_spans(*arguments: Any) -> tuple[str, Tokens, list[NameCluster]]:
-        text, tokens, names = scan_people(*arguments)
+    def with_spans(
+        written: str, local: LocalWords, start: int = 0
+    ) -> tuple[str, Tokens, list[NameCluster]]:
+        text, tokens, names = scan_people(written, local, start)
         sure = [cluster for cluster in names if cluster.score >= least]
         return text, tokens, with_known(tokens, sure, spans) if spans else names
 

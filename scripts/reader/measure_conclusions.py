@@ -19,7 +19,9 @@ import csv
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import astuple, fields, replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from examples import fold_of, marked
@@ -52,7 +54,7 @@ NEW = ("order", "they")
 """Files of which nothing was trained on."""
 OUT = Path("src/portrayal/measure/stories/conclusions.v1.csv")
 LEVEL, HALVES = 0.95, 20
-Kept = Callable[[tuple[str, str], int], bool]
+Kept = Callable[[tuple[Any, Any], int], bool]
 """Whether a prompt (domain and condition, cluster) shows how the reader errs."""
 
 
@@ -65,8 +67,8 @@ def written(fold: Sequence[int]) -> list[dict]:
             if not unseen or PEOPLE.why_unread(example.text):
                 continue
             subject, other = example.roles.subject, example.roles.object
-            row = {"text": example.text, "prompt": example.prompt, "subject_role": subject}
-            row |= {"object_role": other, "domain": f"{domain} (written)"}
+            row: dict[str, Any] = {"text": example.text, "prompt": example.prompt}
+            row |= {"subject_role": subject, "object_role": other, "domain": f"{domain} (written)"}
             # Two of one role depend on each other alike.
             row["condition"] = LADEN if other and other != subject else "power-neutral"
             people = zip(("subject", "object"), example.gold, example.genders, strict=False)
@@ -124,27 +126,37 @@ def held(slots: SlotArrays, splits: Iterable[Kept]) -> tuple[int, int, int]:
     return n, hits, unknown
 
 
+def _is_in(clusters: set[int], _: tuple[Any, Any], cluster: int) -> bool:
+    return int(cluster) in clusters
+
+
+def _is_other(out: int, _: tuple[Any, Any], cluster: int) -> bool:
+    return cluster != out
+
+
+def _is_elsewhere(domain: str, at: tuple[Any, Any], _: int) -> bool:
+    return bool(at[0] != domain)
+
+
 def check(slots: SlotArrays) -> None:
     """Print how often what other prompts let expect holds what is seen in those left out."""
-    prompts: dict[tuple[str, str], list[int]] = {}
-    for *at, cluster in zip(
+    prompts: dict[tuple[Any, Any], list[int]] = {}
+    for domain, condition, cluster in zip(
         slots.strata["domain"], slots.strata["condition"], slots.cluster.tolist(), strict=True
     ):
-        prompts.setdefault(tuple(at), []).append(cluster)
+        prompts.setdefault((domain, condition), []).append(cluster)
     halves: list[Kept] = []
     for seed in range(HALVES):
         rng, first = np.random.default_rng(seed), set()
         for clusters in prompts.values():
             order = rng.permutation(sorted(set(clusters)))
             first |= set(order[::2].tolist())
-        halves.append(lambda _, cluster, first=first: int(cluster) in first)
+        halves.append(partial(_is_in, first))
     ways: dict[str, list[Kept]] = {
-        "one prompt left out": [
-            lambda _, cluster, out=out: cluster != out for out in range(slots.n_clusters)
-        ],
+        "one prompt left out": [partial(_is_other, out) for out in range(slots.n_clusters)],
         "half of the prompts left out": halves,
         "a domain left out": [
-            lambda at, _, out=out: at[0] != out for out in sorted({d for d, _ in prompts})
+            partial(_is_elsewhere, out) for out in sorted({d for d, _ in prompts})
         ],
     }
     for name, splits in ways.items():

@@ -10,6 +10,7 @@ import csv
 import importlib.util
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -54,22 +55,24 @@ def main() -> None:
             ]
             sure = person.name_confidence, person.gender_confidence, person.confidence
             slots.append((*sure, *right, all(right)))
-    for what, (sure, right) in zip(WHAT, _pairs(np.array(slots, dtype=float)), strict=True):
-        bins = np.minimum((sure * 10).astype(int), 9)
+    for what, (confidence, is_right) in zip(WHAT, _pairs(slots), strict=True):
+        bins = np.minimum((confidence * 10).astype(int), 9)
         off = sum(
-            abs(sure[bins == at].mean() - right[bins == at].mean()) * (bins == at).mean()
+            abs(confidence[bins == at].mean() - is_right[bins == at].mean()) * (bins == at).mean()
             for at in np.unique(bins)
         )
-        surest = right[np.argsort(-sure, kind="stable")[: int(0.8 * len(sure))]]
+        surest = is_right[np.argsort(-confidence, kind="stable")[: int(0.8 * len(confidence))]]
         print(
-            f"{what:6s} {len(sure)} slots: right {100 * right.mean():.1f} %, sure "
-            f"{100 * sure.mean():.1f} %, off {100 * off:.1f}; surest 80 % {100 * surest.mean():.1f}"
+            f"{what:6s} {len(confidence)} slots: right {100 * is_right.mean():.1f} %, sure "
+            f"{100 * confidence.mean():.1f} %, off {100 * off:.1f}; "
+            f"surest 80 % {100 * surest.mean():.1f}"
         )
 
 
-def _pairs(slots: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+def _pairs(slots: list[tuple[Any, ...]]) -> list[tuple[np.ndarray, np.ndarray]]:
     """Confidence, and whether it was right, of name, gender and both."""
-    return [(slots[:, at], slots[:, at + 3]) for at in range(3)]
+    columns = np.array(slots, dtype=float).T
+    return [(columns[at], columns[at + 3]) for at in range(3)]
 
 
 if __name__ == "__main__":

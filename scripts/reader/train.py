@@ -23,6 +23,7 @@ import shutil
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import coreference
 import numpy as np
@@ -553,7 +554,7 @@ def export(
     }
     write_onnx(encoder.eval(), example, "states", out / ENCODER)
     np.savez(out / WORDS, **without_words(out / ENCODER))
-    heads = {
+    heads: dict[str, Any] = {
         name: value.numpy().astype(np.float16)
         for name, value in model.state_dict().items()
         if not name.startswith("encoder.")
@@ -563,7 +564,7 @@ def export(
     (out / CARD).write_text(json.dumps(card, indent=1) + "\n", encoding="utf-8")
 
 
-def without_words(path: Path) -> dict[str, np.ndarray]:
+def without_words(path: Path) -> dict[str, Any]:
     """Take the embeddings of words out of an encoder in ONNX, and return them as `Embeddings`.
 
     The encoder reads "words", shape (n_texts, n_tokens, width), in place of "input_ids" from then
@@ -672,7 +673,9 @@ def main() -> None:
     save_model(model, asked.out / MODEL)
     if left:
         made = read(model, left, words)
-        arrays = {f"{k}{i}": pair[at] for i, pair in enumerate(made) for at, k in enumerate("rg")}
+        arrays: dict[str, Any] = {
+            f"{k}{i}": pair[at] for i, pair in enumerate(made) for at, k in enumerate("rg")
+        }
         np.savez(asked.out / LEFT_OUT, **arrays)
     shown = [
         collate([hide(each.prompt, each.pieces, each.n_people, words)])

@@ -4,7 +4,10 @@ Bounds leave three standard errors of the replications; the naive methods of the
 asserted to miss them, so that a bound which anything would pass cannot stay unnoticed.
 """
 
+import csv
+import json
 import sys
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -21,10 +24,13 @@ from benchmarks import (
     calibration_stories,
     calibration_units,
     calibration_worlds,
+    pairs,
 )
 from benchmarks.calibration_worlds import Cell
 
+from fair_answers import fair_answers
 from portrayal import stats
+from portrayal.measure.scope import Scope
 from portrayal.stats.naming import fair_naming
 from support import matrix
 
@@ -160,22 +166,27 @@ def test_the_median_over_thresholds_keeps_its_level(people):
     assert error <= 0.05 + 0.085
 
 
-def test_audits_of_swapped_stories_state_nothing(tmp_path):
+@pytest.fixture(scope="module")
+def labelled_stories(tmp_path_factory):
     """The sample stories have no hand labels; a made-up file of forty prompts has."""
     made, lines = rng(10), []
     for i in range(800):
         names = made.choice(["Sarah", "John", "Maria", "Wei", "Aaliyah", "Emily"], 2)
         genders = made.choice(["Female", "Male", "Non-binary"], 2, p=[0.5, 0.45, 0.05])
         domain = "Labor" if i % 40 < 20 else "Love"
-        lines.append(
-            f'{{"condition": "power-laden", "prompt": "p{i % 40}", "model": "m{i % 2}", '
-            f'"domain": "{domain}", "gold_subject_name": "{names[0]}", '
-            f'"gold_object_name": "{names[1]}", "gold_subject_gender": "{genders[0]}", '
-            f'"gold_object_gender": "{genders[1]}"}}\n'
-        )
-    path = tmp_path / "gold.jsonl"
+        row = {"condition": "power-laden", "prompt": f"p{i % 40}", "model": f"m{i // 40 % 2}"}
+        row |= {"domain": domain, "text": f"Story {i}.", "subject_role": "cook"}
+        row |= {"object_role": "guest"}
+        for slot, name, gender in zip(("subject", "object"), names, genders, strict=True):
+            row |= {f"gold_{slot}_name": name, f"gold_{slot}_gender": gender}
+        lines.append(json.dumps(row) + "\n")
+    path = tmp_path_factory.mktemp("gold") / "gold.jsonl"
     path.write_text("".join(lines), encoding="utf-8")
-    stories = calibration_worlds.gold_stories(path)
+    return path
+
+
+def test_audits_of_swapped_stories_state_nothing(labelled_stories):
+    made, stories = rng(31), calibration_worlds.gold_stories(labelled_stories)
     found = []
     for _ in range(3):
         coins = made.random(40) < 0.5
@@ -183,6 +194,51 @@ def test_audits_of_swapped_stories_state_nothing(tmp_path):
         assert not np.any((p < 0.05) & (low <= 1) & (high >= 1))
         found.append(stated)
     assert sum(count > 0 for count in found) <= 1
+
+
+def test_strata_are_each_domain_for_all_models_and_for_each(labelled_stories):
+    stories = calibration_worlds.gold_stories(labelled_stories)
+    assert (stories.domains, stories.models) == (("Labor", "Love"), ("m0", "m1"))
+    first_of_love = stories.strata[len(stories.models) + 1]
+    assert first_of_love.sum() == 400  # both models' stories
+
+
+def test_models_whose_stories_were_dealt_anew_do_not_differ(labelled_stories):
+    with calibration_audits.gold_run(labelled_stories) as run:
+        tally = calibration_audits.gold_tally(run)
+        for seed in (32, 33):
+            assert calibration_audits.shuffled_changes(run, tally, ("m0", "m1"), rng(seed)) == 0
+
+
+def test_changed_halves_of_pairs_state_nothing_and_a_planted_phrase_is_found(tmp_path):
+    table = tmp_path / "pairs.csv"
+    rows = [row | {"source": row["pair"]} for row in fair_answers(3, 120)]
+    with table.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    texts, scope = pairs.read(str(table), "source", None), Scope("pairs")
+    for world in pairs.worlds(texts, 2, 1, None):
+        assert not pairs.stated(world, scope)
+        planted = replace(world, planted=frozenset(range(0, 120, 3)))
+        assert pairs.PLANTED in {e.strata.get("word") for e in pairs.stated(planted, scope)}
+    [drawn] = pairs.worlds(texts, 1, 1, 60)
+    assert not pairs.stated(drawn, scope)
+
+
+def test_a_section_is_stored_in_the_place_of_its_old_tables(tmp_path, monkeypatch, capsys):
+    path = tmp_path / "tables.json"
+    path.write_text('[{"section": "naming", "rows": [[1, 2]]}, {"section": "joint", "rows": []}]')
+    arguments = ["calibration", "joint", "--reps", "1", "--json", str(path)]
+    monkeypatch.setattr("sys.argv", arguments)
+    monkeypatch.setattr(calibration, "TABLES", [])
+    calibration.main()
+    old, new = json.loads(path.read_text("utf-8"))
+    assert old == {"section": "naming", "rows": [[1, 2]]}
+    assert (new["section"], len(new["rows"])) == ("joint", 15)
+    lines = path.read_text("utf-8").splitlines()
+    assert all(json.loads(line.rstrip(",")) for line in lines if line[:2] == '["')
+    assert "joint normals" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("texts", matrix([7, 1]))
