@@ -68,13 +68,7 @@ def people(
     from portrayal.annotate.people.labeler.stage import labelling_of
     from portrayal.annotate.people.stories.rows import PEOPLE
     from portrayal.measure.stories.conclusions import conclusions
-    from portrayal.raters.people import (
-        compare,
-        label,
-        label_by_model,
-        read_gold,
-        score_people,
-    )
+    from portrayal.raters.people import compare, label, label_by_model, read_gold, score_people
     from portrayal.run import Run
 
     json = format == "json"
@@ -239,11 +233,7 @@ def _classifiers(
     """
     from portrayal.annotate.agency import load_classifier
     from portrayal.annotate.agency.labelled import shown
-    from portrayal.annotate.agency.loading import (
-        llm_classifier,
-        parse_llm,
-        sentence_prompt,
-    )
+    from portrayal.annotate.agency.loading import llm_classifier, parse_llm, sentence_prompt
     from portrayal.annotate.agency.rows import classifying_of
 
     models = {spec: classifying_of(spec, settings) for spec in specs}
