@@ -214,7 +214,9 @@ def test_nothing_found_is_said_in_standard_deviations(tmp_path: Path) -> None:
     view = audit(tmp_path / "run", rows)
     first = first_screen(view)
     assert first.findings == ()
-    assert re.search(r"a difference above 0\.\d+ standard deviations is excluded; ", first.none)
+    assert re.search(
+        r"a difference above 0\.\d+ standard deviations is excluded; ", first.lead.sentence
+    )
 
 
 @pytest.mark.browser

@@ -126,7 +126,7 @@ def _conclusion_facts(cells: "Sequence[Conclusion]") -> dict[str, Any]:
     total = summary_of(cells)
     return {
         "n_cells": total.cells,
-        "mean_absolute_log_quotient": total.moved,
+        "mean_absolute_log_quotient": total.shift,
         "share_that_differ": total.differ,
         "cells": list(cells),
     }
@@ -137,7 +137,7 @@ def _conclusion_parts(cells: "Sequence[Conclusion]") -> "Iterator[show.Part]":
     from portrayal.measure.stories.conclusions import MANY_PEOPLE, summary_of
 
     total = summary_of(cells)
-    if total.moved is None or total.differ is None:
+    if total.shift is None or total.differ is None:
         yield f"no group has {MANY_PEOPLE} labelled people, so no conclusion is compared"
         return
     heads = ("conclusion", "group", "people", "by labels", "as read", "read / labels")
@@ -151,7 +151,7 @@ def _conclusion_parts(cells: "Sequence[Conclusion]") -> "Iterator[show.Part]":
     yield heads, rows
     yield (
         f"conclusions of {total.cells} groups with {MANY_PEOPLE} labelled people or more: mean "
-        f"absolute log quotient {total.moved:.3f}; {total.differ:.0%} of the intervals leave out 1"
+        f"absolute log quotient {total.shift:.3f}; {total.differ:.0%} of the intervals leave out 1"
     )
 
 
