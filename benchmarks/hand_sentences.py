@@ -70,7 +70,12 @@ def rows_of(run: Run, truth: dict[str, Any], n_pairs: int, n: int, reps: int) ->
         drawn = draw_for(run, "sentiment", n, seed=seed).texts
         labels = {unit: WORDS[truth[unit[0]][int(unit[1]) - 1][0]] for unit in drawn}
         table = HandTable(
-            "", {"sentiment": labels}, {"sentiment": drawn}, {"sentiment": ["a", "b"]}, {}, {}
+            path="",
+            labels={"sentiment": labels},
+            chance={"sentiment": drawn},
+            raters={"sentiment": ["a", "b"]},
+            unsettled={},
+            answers={"sentiment": [*WORDS.values()]},
         )
         hand = corrected_change(with_hand_scores(paired, run, table), level, rows)
         assert hand is not None
