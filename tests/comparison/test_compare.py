@@ -9,7 +9,7 @@ import pytest
 
 import portrayal
 from portrayal.comparison.compare import Side, compare_several, models_of
-from portrayal.comparison.result import Change, about, by_evidence
+from portrayal.comparison.result import Change, about, by_evidence, ordered
 from portrayal.comparison.sums import Sums, changes_against
 from portrayal.errors import OptionError, RunError
 from portrayal.measure.clustered import bucket
@@ -81,6 +81,15 @@ def test_the_same_texts_have_no_change_and_claim_no_equivalence(runs):
     assert row.change == 1.0
     assert row.p == 1.0
     assert row.equivalent is None
+
+
+def test_where_nothing_may_be_stated_what_is_shown_is_what_has_a_value(runs):
+    found = portrayal.compare(runs / "a", runs / "b")
+    found = replace(found, rows=tuple(replace(row, stated=False) for row in found.rows))
+    n_shown, total = len(ordered(found)), len(found.rows)
+    said = f"shown: {n_shown:,} of {total:,} estimates, those with a value, as none may be stated"
+    assert any(line.startswith(said) for line in about(found))
+    assert n_shown > 0
 
 
 def test_other_instruments_are_refused_with_what_differs(runs, tmp_path):

@@ -168,6 +168,22 @@ def test_ctrl_c_in_the_middle_loses_no_answer(
     assert all(kept[row["text_id"]] == row for row in before)
 
 
+def test_what_was_interrupted_is_not_to_be_audited_next(
+    ask: Portrayal, serve: Serve, tmp_path: Path
+) -> None:
+    lines = [f"Write of {i}.,{('woman', 'man')[i % 2]}\n" for i in range(60)]
+    (tmp_path / "prompts.csv").write_text("".join(["prompt,gender\n", *lines]), "utf-8")
+    server = serve(script=Gate(0), slow=0.3)
+    arguments = ("collect", "prompts.csv", *_model(server), "--out", "r", "--concurrency", "1")
+    process = _started(arguments, tmp_path)
+    _wait_for(lambda: server.requests >= 2, process)
+    os.killpg(process.pid, signal.SIGINT)
+    said = "".join(process.communicate(timeout=60))
+    assert process.returncode == 130, said
+    assert "the same command continues" in said
+    assert "next: portrayal audit" not in said
+
+
 def test_a_second_process_is_refused(ask: Portrayal, serve: Serve, tmp_path: Path) -> None:
     server = serve(script=Gate(1), slow=0.3)
     arguments = ("collect", STUDY, *_model(server), "--out", "r", "--concurrency", "1")

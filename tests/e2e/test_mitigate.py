@@ -136,6 +136,22 @@ def test_the_texts_of_a_run_are_taken_with_their_groups(
     assert len(_lines(tmp_path / "a" / "texts.jsonl")) == N
 
 
+def test_texts_without_prompts_pair_with_what_they_were(inside: Portrayal, tmp_path: Path) -> None:
+    rows = [{k: v for k, v in row.items() if k != "prompt"} for row in _rows()]
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    (tmp_path / "bios.jsonl").write_text(text, encoding="utf-8")
+    quick = (*NO_PAGE, "--set", "draws=100", "--set", "permutations=20", "--workers", "1")
+    audit = ("audit", "agency", "--by", "gender", *quick)
+    inside(*audit, "--texts", "bios.jsonl", "--out", "before").ok()
+    with OpenAIServer(render=Rewriter(_edits)) as server:
+        asked = ("--model", "server:m", "--base-url", server.base_url)
+        inside("mitigate", "agency", "before", "--out", "a", *asked, *QUICK).ok()
+    inside(*audit, "--texts", "a/texts.jsonl", "--out", "after").ok()
+    compared = inside("compare", "before", "after", "--all", "--format", "json").json()
+    changes = compared["comparisons"][0]["changes"]
+    assert {row["paired"] for row in changes if row["change"] is not None} == {True}
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

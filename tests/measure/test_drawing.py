@@ -59,7 +59,7 @@ def test_strata_with_too_few_labels_are_named_with_the_draw_that_has_enough(run:
     assert short.place == "domain=Labor"
     prompts = {row["text_id"]: row["prompt_id"] for row in read_rows(run, ["text_id", "prompt_id"])}
     of_labor = sum(prompts[name].startswith("labor") for name, _ in drawn.texts)
-    assert short.n_drawn == of_labor < 20 == short.least
+    assert short.drawn == of_labor < 20 == short.least
     assert short.needed == math.ceil(len(drawn.texts) * 20 / of_labor)
     assert short_strata(run, draw_for(run, "faith", 300)) == []
 
@@ -167,3 +167,15 @@ def test_labels_of_another_run_are_seen_also_where_raters_differ(run: Run) -> No
     rows = [row | {"rater": "ann", "label": "one"}, row | {"rater": "ben", "label": "two"}]
     with pytest.raises(DataError, match="this run has no text 'x'"):
         labelled_texts(run, read_hand_labels(rows), "faith", ["prompt_id"])
+
+
+def test_places_of_outcomes_are_those_that_their_estimates_are_of(run: Run) -> None:
+    outcomes = {
+        (e.strata["domain"], e.strata["condition"])
+        for e in run.records
+        if e.measure.startswith("outcomes")
+    }
+    short = short_strata(run, draw_for(run, "outcome", 20))
+    assert {place.place for place in short} == {
+        f"domain={domain}, condition={condition}" for domain, condition in outcomes
+    }

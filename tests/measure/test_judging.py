@@ -1,6 +1,7 @@
 """A judge's card against plain counts, and groups that it treats differently."""
 
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -60,6 +61,7 @@ def test_the_command_prints_the_card(run: Run, hand: str) -> None:
     shown = invoke(*asked)
     assert shown.exit_code == 0, shown.output
     assert "faith: 300 labels by one rater" in shown.stdout
+    assert re.search(r"; the same in \d+ \(\d+–\d+\) % of \d+\n", shown.stdout)
     assert "It finds" in shown.stdout
     assert '"recall"' in invoke(*asked, "--format", "json").stdout
 
@@ -73,4 +75,12 @@ def test_where_both_say_one_thing_of_all_there_is_no_kappa() -> None:
 
 def test_a_kappa_near_chance_has_no_sign() -> None:
     kappas = AgreedShare(-0.001, -0.2, 0.1, 30), AgreedShare(*[math.nan] * 3, 9)
-    assert [span(kappa, 1, 2) for kappa in kappas] == ["0.00 (-0.20–0.10)", "–"]
+    assert [span(kappa, 1, 2) for kappa in kappas] == ["0.00 (−0.20 to 0.10)", "–"]
+
+
+def test_no_bound_of_kappa_lies_below_minus_one() -> None:
+    labels = [["ok"] * 11 + ["refused"] * 3, ["ok"] * 12 + ["refused"] * 2]
+    prompt = np.array([f"p{i}" for i in range(14)])
+    weight = np.array([6.0] * 9 + [1.0] * 5)
+    kappa = AgreedShare.of_kappa(labels, weight, prompt, 0.99)
+    assert kappa.low == -1.0 < kappa.value

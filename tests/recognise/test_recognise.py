@@ -150,7 +150,7 @@ def test_a_group_that_no_request_names_is_asked_about(rng: random.Random) -> Non
         for g in PAIR
         for _ in range(5)
     ]
-    assert "was `gender` asked for" in table(*rows).question
+    assert "was `gender` known before the answer" in table(*rows).question
     assert table(*rows, asked=True).comparison == "templates"
     assert table(*rows, by=["gender"]).comparison == "templates"
     user = [{"user_gender": row.pop("gender"), **row} for row in map(dict, rows)]

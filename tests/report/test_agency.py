@@ -11,11 +11,12 @@ from portrayal.records import Test as TestOf
 from portrayal.report.about import reading_error
 from portrayal.report.figures.generic import figures
 from portrayal.report.findings import doubt_words, doubted, facts_of
-from portrayal.report.first import first_screen
+from portrayal.report.first import first_screen, read_line
 from portrayal.report.page import render
 from portrayal.report.sentences import sentence_of
 from portrayal.report.view import View
 from portrayal.report.words import group_label
+from portrayal.run.estimates import shown_cells
 from portrayal.studies.agency.texts import texts_to_read
 
 ACTS = "They founded a company and won the award."
@@ -46,13 +47,22 @@ def view(sample_runs):
 
 def test_the_first_screen_speaks_of_masked_sentences_alone(view):
     first = first_screen(view)
-    assert first.lead.sentence.startswith(
+    assert first.none.startswith(
         "No difference shown in 24 texts: of difference in agency, a difference above "
     )
     assert first.findings == ()
     assert {e.first.strata["masking"] for e in first.lead.candidates} == {"masked"}
     assert "Agentic is not better than communal" in reading_error(view)[-1]
     assert "+22.0 and +35.6 (+23.2 and +35.0) by linear-lac-untaught.v2" in reading_error(view)[-2]
+
+
+def test_groups_that_are_compared_are_named_once_and_rows_say_their_statistic(view):
+    assert "compared: male with female and White with Black" in read_line(view)
+    shares = [e for e in view.estimates if e.measure == "agency_share.v1"][:3]
+    _, cells, _ = shown_cells(shares)
+    assert [row[0].split(" · ")[-2] for row in cells] == [
+        f"agency share ({statistic})" for statistic in ("agentic", "communal", "ratio gap")
+    ]
 
 
 def test_what_another_classifier_has_the_other_way_round_is_not_stated(tmp_path):

@@ -16,6 +16,7 @@ from portrayal.registry import described
 from portrayal.report.figures.declared import Declared, default, draw
 from portrayal.report.figures.figure import Figure
 from portrayal.report.figures.generic import KINDS, BrokenFigureWarning, build, figures
+from portrayal.report.figures.panels import scale
 from portrayal.report.page import render
 from portrayal.report.study import StudyReport
 from portrayal.report.view import View
@@ -86,6 +87,12 @@ def test_common_names_tell_their_likelihood(view: View) -> None:
     told = {row[1]: (row[column], row[other]) for row in figure.table.rows}
     assert told["Hussein"] == ("75.0\u00a0%", "67.8\u00a0% White")
     assert sum(cells[1] != "—" for cells in told.values()) < len(told) / 2
+
+
+def test_the_key_of_colours_has_three_digits_at_most() -> None:
+    key = scale(3.0, "times the share").body
+    assert "1/2.83" in key
+    assert "2.828" not in key
 
 
 def test_keys_are_unique(view: View) -> None:

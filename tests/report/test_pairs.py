@@ -209,14 +209,35 @@ def test_a_finding_of_no_named_model_begins_with_a_capital(tmp_path: Path) -> No
     assert all(re.match("Answers|[0-9]", s.headline) for s in first.findings)
 
 
+def test_texts_that_nothing_pairs_are_read_from_the_highest_score_down(tmp_path: Path) -> None:
+    rows = rows_of({"lean/male": "There is dementia and confusion, and more to say of it."})
+    rows = [
+        {**{k: v for k, v in row.items() if k not in ("pair", "model")}, "prompt": f"p{i}"}
+        for i, row in enumerate(row for row in rows if row["model"] == "lean")
+    ]
+    view = audit(tmp_path / "run", rows, group="gender", apart=True)
+    assert first_screen(view).findings[0].first.value < 0  # women's less men's
+    readings = texts_to_read(view)
+    assert readings is not None
+    assert "from the highest score of either to the lowest" in readings.selection
+    scores = [
+        re.findall(r"[\d.]+", reading.title)[:2]
+        for reading in readings.readings
+        if reading.title.startswith("length: ")
+    ]
+    for side in zip(*scores, strict=True):
+        assert list(map(float, side)) == sorted(map(float, side), reverse=True)
+    assert float(scores[0][1]) > float(scores[0][0])
+
+
 def test_nothing_found_is_said_in_standard_deviations(tmp_path: Path) -> None:
     rows = [{k: v for k, v in row.items() if k != "model"} for row in rows_of({})]
     view = audit(tmp_path / "run", rows)
     first = first_screen(view)
     assert first.findings == ()
-    assert re.search(
-        r"a difference above 0\.\d+ standard deviations is excluded; ", first.lead.sentence
-    )
+    chart = glance(view, first.lead.candidates)
+    assert chart is None or dict(chart.legend)["ring"] == "value and interval, not established"
+    assert re.search(r"a difference above 0\.\d+ standard deviations is excluded; ", first.none)
 
 
 @pytest.mark.browser

@@ -214,10 +214,6 @@ class Counter:
         return counts
 
 
-def _setup(settings: Mapping[str, Any]) -> Counter:
-    return _counter(json.dumps(settings, sort_keys=True))
-
-
 @lru_cache(maxsize=4)
 def _counter(settings_json: str) -> Counter:
     settings = json.loads(settings_json)
@@ -275,7 +271,7 @@ GROUP_WORDS = Annotator(
             pa.field("spans", pa.list_(_HIT)),
         ]
     ),
-    setup=_setup,
+    setup=lambda settings: _counter(json.dumps(settings, sort_keys=True)),
     # Lists that ship are English, and first names are told from other words by English ones
     any_language=lambda settings: (
         not settings["name_likelihoods"] and {*lexicons()}.isdisjoint(settings["lexicons"])

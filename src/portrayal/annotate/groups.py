@@ -99,7 +99,7 @@ class GroupWordTable:
             for group, phrases in words_of.items():
                 for phrase in phrases:
                     written = phrase if phrase in source.as_written else ""
-                    place = (context.holds, bool(context.required)) if context else ()
+                    place = (context.holds, bool(context.where)) if context else ()
                     # The rarest word of each form tells whether a text need be read at all
                     for words in sorted(_forms(phrase, plurals=source.plural)):
                         entry = Entry(groups.index(group), len(words), written, *place)
@@ -335,10 +335,6 @@ def _reader(settings: str) -> GroupReader:
     return group_reader([load_factor(spec) for spec in parameters["factors"]], answers)
 
 
-def _setup(settings: Mapping[str, Any]) -> GroupReader:
-    return _reader(json.dumps(settings, sort_keys=True))
-
-
 _SPAN = pa.struct([("start", pa.int32()), ("end", pa.int32()), ("group", pa.string())])
 SEEN = pa.struct(
     [
@@ -353,7 +349,7 @@ SEEN = pa.struct(
 GROUPS = Annotator(
     **description("groups.v2"),
     schema=pa.schema([pa.field("seen", pa.list_(SEEN)), pa.field("said", pa.string())]),
-    setup=_setup,
+    setup=lambda settings: _reader(json.dumps(settings, sort_keys=True)),
     per_shard=True,
     every_row=True,
     in_run=True,

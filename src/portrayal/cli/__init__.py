@@ -81,7 +81,7 @@ STUDIES: dict[str, tuple[Kind, str, str, str]] = {
     "collect": (
         "prompts",
         "audit:collect_of",
-        "Ask a model all prompts of a study; the same command continues after anything.",
+        "Ask a model all prompts of a study or file; the same command continues after anything.",
         "Ask a model all prompts of {name}; the same command continues after anything.",
     ),
     "list prompts": (

@@ -39,7 +39,7 @@ def collect_of(study: str, file: str = "") -> tuple[Callable[..., None], str]:
     of_prompts = () if file else ("prompts",)
     model_options = ask.asking_options("model", "samples", *of_prompts, "arm")
     options = record(
-        [*model_options, *prompt_options(study, [option.flag for option in model_options])]
+        [*model_options, *prompt_options(study, [option.shown for option in model_options])]
     )
 
     def collect(
@@ -84,7 +84,7 @@ def collect_of(study: str, file: str = "") -> tuple[Callable[..., None], str]:
             facts |= {name: getattr(report, name) for name in names.split()}
             facts |= asdict(report.usage) | {"stopped": report.stopped or None}
             show.give(format, facts, ())
-        elif file:
+        elif file and not report.stopped:
             show.line(f"next: portrayal audit {run.path}")
         # Raised at the end, when what was answered is on disk and told
         if report.stopped == "interrupted":
@@ -120,7 +120,7 @@ def study_options(name: str) -> Any:
     ]
     all_options = [option for key, option in audit_options.items() if key not in without]
     all_options += [*model_options, *own_options.values()]
-    return record([*all_options, *prompt_options(name, [o.flag for o in all_options])])
+    return record([*all_options, *prompt_options(name, [o.shown for o in all_options])])
 
 
 def audit_by(
@@ -293,5 +293,4 @@ def new(
     """
     from portrayal.studies.own import write_start
 
-    file = write_start(folder)
-    show.line(f"wrote {file}; next: portrayal audit {folder} --sample")
+    show.line(f"wrote {write_start(folder)}; next: portrayal audit {folder} --sample")

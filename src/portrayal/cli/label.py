@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from portrayal.raters.labels import Labels
     from portrayal.report.coding import Block
 
+_SHORT = 6
+"""Places that a draw cannot correct of which a terminal says so."""
 Sheets = Annotated[
     list[Path], Parameter(help="Filled-in sheets or other label files, or a folder of them.")
 ]
@@ -120,7 +122,9 @@ def sheet(
     facts |= {"files": [*map(str, files)], "strata": dict(sample.strata), "too_few": short}
     words = "" if width is None else f"; expected width of a share of these texts: {width:.3f}"
     parts = [f"{name}: {n:,} of {of:,} texts" for name, (of, n) in sample.strata.items()]
-    parts += [f"{len(items):,} texts{words}", *(f"warning: {place.sentence}" for place in short)]
+    fewest = sorted(short, key=lambda place: place.drawn)[:_SHORT]
+    parts += [f"{len(items):,} texts{words}", *(f"warning: {place.sentence}" for place in fewest)]
+    parts += [f"and {len(short) - _SHORT} more such"] if len(short) > _SHORT else []
     after = f"then: portrayal label merge {folder} --out {sample.about}.csv"
     show.give(format, facts, [*parts, *(f"wrote {path}" for path in files), after])
 

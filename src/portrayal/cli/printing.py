@@ -186,4 +186,6 @@ def span(rate: Any, factor: float, digits: int) -> str:
         "–" if x is None or math.isnan(x) else f"{round(factor * x, digits) + 0.0:.{digits}f}"
         for x in (rate.value, rate.low, rate.high)
     )
-    return value if "–" in (value, low, high) else f"{value} ({low}–{high})"
+    between = " to " if "-" in low else "–"
+    words = value if "–" in (value, low, high) else f"{value} ({low}{between}{high})"
+    return words.replace("-", "−")

@@ -68,7 +68,13 @@ def people(
     from portrayal.annotate.people.labeler.stage import labelling_of
     from portrayal.annotate.people.stories.rows import PEOPLE
     from portrayal.measure.stories.conclusions import conclusions
-    from portrayal.raters.people import compare, label, label_by_model, read_gold, score_people
+    from portrayal.raters.people import (
+        compare,
+        label,
+        label_by_model,
+        read_gold,
+        score_people,
+    )
     from portrayal.run import Run
 
     json = format == "json"
@@ -126,7 +132,7 @@ def _conclusion_facts(cells: "Sequence[Conclusion]") -> dict[str, Any]:
     total = summary_of(cells)
     return {
         "n_cells": total.cells,
-        "mean_absolute_log_quotient": total.shift,
+        "mean_absolute_log_quotient": total.moved,
         "share_that_differ": total.differ,
         "cells": list(cells),
     }
@@ -137,7 +143,7 @@ def _conclusion_parts(cells: "Sequence[Conclusion]") -> "Iterator[show.Part]":
     from portrayal.measure.stories.conclusions import MANY_PEOPLE, summary_of
 
     total = summary_of(cells)
-    if total.shift is None or total.differ is None:
+    if total.moved is None or total.differ is None:
         yield f"no group has {MANY_PEOPLE} labelled people, so no conclusion is compared"
         return
     heads = ("conclusion", "group", "people", "by labels", "as read", "read / labels")
@@ -151,7 +157,7 @@ def _conclusion_parts(cells: "Sequence[Conclusion]") -> "Iterator[show.Part]":
     yield heads, rows
     yield (
         f"conclusions of {total.cells} groups with {MANY_PEOPLE} labelled people or more: mean "
-        f"absolute log quotient {total.shift:.3f}; {total.differ:.0%} of the intervals leave out 1"
+        f"absolute log quotient {total.moved:.3f}; {total.differ:.0%} of the intervals leave out 1"
     )
 
 
@@ -233,7 +239,11 @@ def _classifiers(
     """
     from portrayal.annotate.agency import load_classifier
     from portrayal.annotate.agency.labelled import shown
-    from portrayal.annotate.agency.loading import llm_classifier, parse_llm, sentence_prompt
+    from portrayal.annotate.agency.loading import (
+        llm_classifier,
+        parse_llm,
+        sentence_prompt,
+    )
     from portrayal.annotate.agency.rows import classifying_of
 
     models = {spec: classifying_of(spec, settings) for spec in specs}
@@ -303,12 +313,13 @@ def judge(
         shares_of = getattr(card, name).items()
         facts[name] = [{"group": g, "part": p} | asdict(x) for (g, p), x in shares_of]
 
-    def shown(of: "AgreedShare") -> str:
-        return f"{show.span(of, 100, 0)} of {of.n:.0f}" if of.n else "–"
+    def shown(of: "AgreedShare", unit: str = "") -> str:
+        return f"{show.span(of, 100, 0)}{unit} of {of.n:.0f}" if of.n else "–"
 
-    parts: list[show.Part] = [f"{card.field}: {card.note}; the same in {shown(card.agreement)}"]
+    agreed = shown(card.agreement, " %")
+    parts: list[show.Part] = [f"{card.field}: {card.note}; the same in {agreed}"]
     cells = [(*key, shown(card.recall[key]), shown(card.precision[key])) for key in card.recall]
-    parts.append((("people say", by or "", "found", "of what it says right"), cells))
+    parts.append((("people say", by or "", "found, %", "of what it says right, %"), cells))
     kappas = (f"{part} {show.span(kappa, 1, 2)}" for part, kappa in card.kappa.items())
     parts += [f"kappa beyond chance: {', '.join(kappas)}", *card.sentences]
     show.give(format, facts, parts)

@@ -283,9 +283,11 @@ def about(comparison: Comparison) -> Iterator[str]:
     total, rows = len(comparison.rows), [row for row in comparison.rows if row.stated]
     without = sum(row.p is None for row in comparison.rows)
     if len(rows) < total:
+        which = "those that may be stated" if rows else "those with a value, as none may be stated"
+        n_shown = len(rows) or sum(row.change is not None for row in comparison.rows)
         yield (
-            f"shown: {len(rows):,} of {total:,} estimates, those that may be stated; {without:,} "
-            "have no test; --all has every one and says why"
+            f"shown: {n_shown:,} of {total:,} estimates, {which}; {without:,} have no test; "
+            "--all has every one and says why"
         )
 
 
@@ -308,7 +310,7 @@ def cells(row: Change, level: float) -> tuple[str, ...]:
     """Return the cells of a row under `HEADS`."""
     result = verdict(row, level) if row.undefined is None else row.undefined
     return (
-        words_of(row.measure, row.place, row.group),
+        words_of(row.measure, row.place, row.group, row.statistic),
         number(row.value_a, form_of(row)),
         number(row.value_b, form_of(row)),
         change_number(row, row.change),

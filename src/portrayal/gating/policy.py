@@ -279,8 +279,7 @@ def read_policy(path: str | Path) -> Policy:
         rules.append(replace(rule, places=places))
     other_keys = {key: value for key, value in file.table.items() if key != "rule"}
     policy = replace(file, table=other_keys).record(Policy, rules=tuple(rules))
-    base = policy.against and str(Path(path).parent / policy.against)
-    return replace(policy, against=base)
+    return replace(policy, against=policy.against and str(Path(path).parent / policy.against))
 
 
 def write_example(path: str | Path) -> None:
@@ -388,7 +387,7 @@ def _rules(run: Run, records: Sequence[Estimate]) -> Iterator[str]:
             continue
         questions.add(question)
         by_measure[e.measure] += 1
-        label = words_of(e.measure, strata, e.group)
+        label = words_of(e.measure, strata, e.group, e.statistic)
         name = label if label not in names else f"{label} ({len(names) + 1})"
         names.add(name)
         where = strata | ({"model": ALL} if e.strata.get("model") == ALL and main == ALL else {})

@@ -86,7 +86,7 @@ class RuleCheck:
     def label(self) -> str:
         """Place, group, measure and model in words."""
         row = self.row
-        words = words_of(row.measure, row.strata, row.group)
+        words = words_of(row.measure, row.strata, row.group, row.statistic)
         return words if row.model in ("", UNNAMED) else f"{words} ({row.model})"
 
     @property
@@ -125,20 +125,20 @@ class Limit:
 
     Attributes
     ----------
-    run, outcome
+    run, what
         Which run, and what is too much: "refused", "empty", "failed" or "unmatched".
     share, allowed
         The share, and the largest that is allowed, in 0–1.
     """
 
     run: str
-    outcome: str
+    what: str
     share: float
     allowed: float
 
     def __str__(self) -> str:
         """Say it: "runs/new: 34 % refused, above the 20 % allowed"."""
-        return f"{self.run}: {self.share:.0%} {self.outcome}, above the {self.allowed:.0%} allowed"
+        return f"{self.run}: {self.share:.0%} {self.what}, above the {self.allowed:.0%} allowed"
 
 
 @dataclass(frozen=True)

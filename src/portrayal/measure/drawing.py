@@ -291,27 +291,32 @@ def draw_for(
 
 
 def short_strata(run: Run, draw: Draw) -> list[ShortPlace]:
-    """Return the values of strata that a draw cannot correct, of those that estimates tell apart.
+    """Return the places that a draw cannot correct, of those that estimates are of.
 
     Classes are drawn without regard to strata, so that a larger draw has more of each in
     proportion.
     """
-    reported: dict[str, set[str]] = {}
+    rows = [*read_rows(run, ["text_id", "prompt_id", "model"])]
+    # What else strata say ("all", a source) is no value of a text
+    values = {(name, str(value)) for row in rows for name, value in row.items()}
+    models = {item for item in values if item[0] == "model"}
+    values -= models if len(models) == 1 else set()
+    places: dict[tuple[str, ...], set[tuple[str, ...]]] = defaultdict(set)
     for e in run.records:
         names = {*e.group, *e.strata.values(), *e.measure.partition(".")[0].split("_")}
         about_outcomes = draw.about == OUTCOME and e.measure.startswith(_OF_OUTCOMES)
-        if draw.about not in names and not about_outcomes:
-            continue
-        for name, value in e.strata.items():
-            reported.setdefault(name, set()).add(value)
+        strata = [item for item in e.strata.items() if item in values]
+        if strata and (draw.about in names or about_outcomes):
+            places[tuple(name for name, _ in strata)].add(tuple(value for _, value in strata))
     n_all, n_drawn = Counter[str](), Counter[str]()
     units = Counter(name for name, _ in classes_of(run, draw.about))
     units_drawn = Counter(name for name, _ in draw.texts)
-    for row in read_rows(run, ["text_id", "prompt_id", "model"]):
-        for name, values in reported.items():
-            if (value := str(row.get(name))) in values:
-                n_all[f"{name}={value}"] += units[row["text_id"]]
-                n_drawn[f"{name}={value}"] += units_drawn[row["text_id"]]
+    for row in rows:
+        for columns, here in places.items():
+            if (of_row := tuple(str(row.get(name)) for name in columns)) in here:
+                place = ", ".join(map("=".join, zip(columns, of_row, strict=True)))
+                n_all[place] += units[row["text_id"]]
+                n_drawn[place] += units_drawn[row["text_id"]]
     unit = "sentences" if any(part for _, part in draw.texts) else "texts"
     return short_places(n_all, n_drawn, len(draw.texts), unit, FEWEST)
 

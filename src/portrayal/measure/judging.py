@@ -69,7 +69,9 @@ class AgreedShare:
         beyond = 1.0 - chance if 1.0 - chance > 1e-12 else np.nan
         same = cls.of((one == two)[mask], weight[mask], prompt[mask], level)
         # Kappa is linear in agreement, so its interval is that of agreement, moved and stretched.
-        value, low, high = ((x - chance) / beyond for x in (same.value, same.low, same.high))
+        # None is below -1, where a small chance of agreement would stretch it to.
+        moved = ((x - chance) / beyond for x in (same.value, same.low, same.high))
+        value, low, high = (max(kappa, -1.0) for kappa in moved)
         return cls(value, low, high, same.n)
 
 

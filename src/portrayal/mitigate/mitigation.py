@@ -431,7 +431,10 @@ def read_passages(source: Tabular, columns: Iterable[str] = ()) -> list[Mitigate
     if path is not None and (path / "texts").is_dir():  # a run, by the folder that every run has
         run = Run(path)
         run.check()
-        name, rows = str(path), [*map(dict, read_rows(run, _COLUMNS, words="prompt"))]
+        # With a prompt that was made up for them, texts would not pair with what they were
+        made_up = () if run.is_by_prompt else ("prompt", "prompt_id")
+        of_run = read_rows(run, _COLUMNS, words="prompt")
+        name, rows = str(path), [{k: r[k] for k in r if k not in made_up} for r in of_run]
     else:
         table = open_source(source)
         name, rows = table.name, [*map(dict, table.rows())]

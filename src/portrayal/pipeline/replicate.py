@@ -133,8 +133,7 @@ class PublishedFigure:
         if error == 0.0:
             return math.nan
         normal = NormalDist()
-        z = abs(ours - printed) / error * normal.inv_cdf(0.975)
-        return 2.0 * normal.cdf(-z)
+        return 2.0 * normal.cdf(-abs(ours - printed) / error * normal.inv_cdf(0.975))
 
 
 @dataclass(frozen=True)
@@ -143,7 +142,7 @@ class Replication:
 
     run: Run
     figures: tuple[PublishedFigure, ...]
-    reasons: tuple[str, ...]
+    why: tuple[str, ...]
     left_out: tuple[str, ...] = ()
 
 
@@ -239,7 +238,7 @@ def beside_published(run: Run) -> Replication:
         When the study has no published tables.
     """
     spec = published_tables_of(run.study)
-    figures = _figures(run.records, spec, by_writer=True)
+    figures = _figures(run.records, spec, beside=True)
     q = benjamini_hochberg([figure.p_apart for figure in figures]).tolist()
     pairs = zip(figures, q, strict=True)
     tested = [replace(f, q=None if math.isnan(value) else value) for f, value in pairs]
@@ -351,7 +350,7 @@ _AS_PRINTED = """
 
 
 def _figures(
-    records: Iterable[Estimate], spec: Mapping[str, Any], *, by_writer: bool = False
+    records: Iterable[Estimate], spec: Mapping[str, Any], *, beside: bool = False
 ) -> list[PublishedFigure]:
     """Every published figure beside that of the model of its name, or of each audited model."""
     import duckdb
@@ -366,7 +365,7 @@ def _figures(
         db.execute("create table estimates as from audited")
         for name in {name: None for table in spec["tables"] for name in table["reads"]}:
             db.from_arrow(published(name)).create(name)
-        if not by_writer:
+        if not beside:
             return list(_compared(db, spec))
         printed_models = [*dict.fromkeys(figure.model for figure in _compared(db, spec))]
         db.from_arrow(pa.table({"model": printed_models})).create("printed")

@@ -60,8 +60,7 @@ class Ratings:
 
     def only(self, rows: BoolArray) -> "Ratings":
         """Return the ratings of the texts that `rows`, shape (n_items,), marks."""
-        items = tuple(compress(self.items, rows))
-        return replace(self, items=items, values=self.values[rows])
+        return replace(self, items=tuple(compress(self.items, rows)), values=self.values[rows])
 
     def tables(self) -> FloatArray:
         """Per text, the answer of the first of two raters by the second's, shape (n_items, k, k).

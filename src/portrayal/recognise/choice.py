@@ -196,9 +196,9 @@ class Chooser:
                 and not slot_words(self._keys(self._masker(groups)), main.cells)
             ):
                 return self._asking(
-                    f"was `{main.name}` asked for (no request names it), or read from the texts? "
-                    f"Asked: --by {main.name} --asked; read: --column group={main.name} is not "
-                    "needed, audit without that column"
+                    f"was `{main.name}` known before the answer (who asks, or is asked about), "
+                    "though no request names it, or read from the answer afterwards? Known before: "
+                    f"--by {main.name}; read afterwards, it is no group: audit a file without it"
                 )
         return self._templates(groups) or self._topic(groups) or self._unpaired(groups)
 

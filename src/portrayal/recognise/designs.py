@@ -109,8 +109,7 @@ def recognise(
     roles = roles_of(table, by, explicit, scores)
     _check_texts(table, roles.text.cells)
     choice = Chooser(table, roles, asked, tuple(by)).choice()
-    lines = lines_of(table, roles, choice)
-    return _design(table, choice, lines)
+    return _design(table, choice, lines_of(table, roles, choice))
 
 
 def _check_texts(table: InputTable, texts: Sequence[str]) -> None:

@@ -82,10 +82,10 @@ def _set_aside(table: InputTable, roles: ColumnRoles, choice: Choice) -> str:
     if foreign := sum(not is_english(text) for text in texts):
         parts.append(f"{foreign:,} not in English, read in words, length and columns alone")
     parts += [f"{cut:,} began with the prompt, which was cut"] if cut else []
-    if repeated := _repeated(roles):
-        parts.append(repeated)
     few = f" (of {table.n_read:,} rows looked at)" if table.n_read < table.n_rows else ""
-    return f"Set aside: {'; '.join(parts)}{few}." if parts else ""
+    lines = [f"Set aside: {'; '.join(parts)}{few}."] if parts else []
+    repeated = _repeated(roles)
+    return " ".join([*lines, f"Counted all the same: {repeated}{few}."] if repeated else lines)
 
 
 def _repeated(roles: ColumnRoles) -> str:

@@ -88,7 +88,7 @@ class Report:
         What cannot be said, in sentences.
     described
         Who is in the texts and the like, whatever is tested, in sentences.
-    hypotheses
+    asked
         A line for each question that was asked beforehand: when, and what came out.
     remedies
         Options that would answer what is left open, each with its command.
@@ -96,7 +96,7 @@ class Report:
         What labels of a sample corrected, by how much, and what they did not and why, a line each.
     findings
         What the report states, those that stand in front first; `folded` says which a page folds.
-    in_these_prompts
+    here
         What holds in these prompts, were they fixed, though not in prompts like them.
     chart
         The findings, or what comes nearest, as a chart of at most five rows; None where there is
@@ -118,11 +118,11 @@ class Report:
     lead: Headline
     cannot: tuple[str, ...]
     described: tuple[str, ...]
-    hypotheses: tuple[str, ...]
+    asked: tuple[str, ...]
     remedies: tuple[str, ...]
     corrected: tuple[str, ...]
     findings: tuple[Finding, ...] = ()
-    in_these_prompts: tuple[Finding, ...] = ()
+    here: tuple[Finding, ...] = ()
     chart: Figure | None = None
     planted: "Planted | None" = None
 
@@ -134,15 +134,20 @@ class Report:
             return first_screen(view)
 
     @property
+    def none(self) -> str:
+        """What it leads with where nothing is stated: what could have been; or ""."""
+        return self.lead.sentence
+
+    @property
     def stated(self) -> tuple[Finding, ...]:
         """All findings, those of these prompts alone last."""
-        return (*self.findings, *self.in_these_prompts)
+        return (*self.findings, *self.here)
 
     @property
     def leads(self) -> tuple[str, ...]:
         """The sentences before the findings."""
         planted = (self.planted.sentence,) if self.planted else ()
-        return (*planted, *filter(None, (" ".join(self.described), self.lead.sentence)))
+        return (*planted, *filter(None, (" ".join(self.described), self.none)))
 
     @property
     def alike(self) -> tuple[str, ...]:
@@ -183,7 +188,7 @@ def first_screen(view: View) -> Report:
         lead,
         cannot_lines(view),
         described_lines(view),
-        hypotheses=answers(view),
+        asked=answers(view),
         remedies=remedies(view, local),
         corrected=corrections(view),
     )
@@ -199,7 +204,7 @@ def first_screen(view: View) -> Report:
         screen = replace(screen, cannot=(*screen.cannot, line))
     chart = glance(view, general or nearest(view))
     sample = planted(view, (*general, *local))
-    return replace(screen, findings=general, in_these_prompts=local, chart=chart, planted=sample)
+    return replace(screen, findings=general, here=local, chart=chart, planted=sample)
 
 
 def finding_facts(run: Run) -> dict[str, Any]:
@@ -227,10 +232,10 @@ def finding_lines(run: Run | View) -> Iterator[str]:
     for rank, finding in enumerate(screen.findings, start=1):
         yield f"{rank}. {finding.headline}."
         yield f"   {finding.sure}; {'; '.join(finding.facts)}"
-    for finding in screen.in_these_prompts:
+    for finding in screen.here:
         yield f"In these {finding.units}: {finding.headline}."
         yield f"   {'; '.join(finding.facts)}"
-    yield from (f"asked beforehand: {line}" for line in screen.hypotheses)
+    yield from (f"asked beforehand: {line}" for line in screen.asked)
     yield from (*screen.remedies, *screen.corrected)
     if candidates := screen.lead.candidates:
         yield "nearest to a finding (value, interval, p, q, what would establish it):"
@@ -254,7 +259,7 @@ def answer_lines(run: Run | View) -> Iterator[str]:
         # One fact, and that nobody checked the scorer's reading of these texts.
         facts = [f for i, f in enumerate(finding.facts) if i < 1 or f == AS_READ]
         yield f"{finding.headline}. {capital(finding.sure)}: {', '.join(facts)}."
-    yield from (f"asked beforehand: {line}" for line in screen.hypotheses)
+    yield from (f"asked beforehand: {line}" for line in screen.asked)
     # What would answer a question that is open comes before more of what is answered.
     if not findings and screen.remedies:
         yield screen.remedies[0]
@@ -286,7 +291,9 @@ def read_line(view: View) -> str:
     sides = [
         v for e in view.estimates for v in (*e.group.values(), *e.strata.values()) if MINUS in v
     ]
-    compared = [side.replace(MINUS, " with ") for side in dict.fromkeys(sides)]
+    # A difference counts once, though one stratum may have it the other way round
+    unique = {frozenset(side.split(MINUS)): side for side in reversed(sides)}
+    compared = [side.replace(MINUS, " with ") for side in reversed(unique.values())]
     pairs = f"compared: {fmt.listed(compared, MOST_NAMED)}" if compared else ""
     return " · ".join(part for part in (models_words, readable, units_words, pairs) if part)
 
@@ -362,26 +369,26 @@ class Planted:
 
     Attributes
     ----------
-    writer
+    who
         Who wrote the sample.
     rows
         Each planted difference in words, with the ranks of the findings that state it.
-    n_others
+    others
         How many findings state nothing that was planted.
     """
 
-    writer: str
+    who: str
     rows: tuple[tuple[str, tuple[int, ...]], ...]
-    n_others: int
+    others: int
 
     @property
     def sentence(self) -> str:
         """How many were found, and what else was."""
         n_found = sum(bool(ranks) for _, ranks in self.rows)
-        more = f"{fmt.plural(self.n_others, 'finding')} that nobody planted"
+        more = f"{fmt.plural(self.others, 'finding')} that nobody planted"
         return (
             f"{n_found} of {fmt.plural(len(self.rows), 'planted difference')} found, and "
-            f"{more if self.n_others else 'nothing else'}."
+            f"{more if self.others else 'nothing else'}."
         )
 
 

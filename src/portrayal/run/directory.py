@@ -90,10 +90,10 @@ class Run:
             Naming the first file that is not as it was written, and what to do.
         """
         wrong = self.manifest.problems()
-        if wrong := [problem for problem in wrong if not (under_way and problem.fault == STALE)]:
+        if wrong := [problem for problem in wrong if not (under_way and problem.what == STALE)]:
             more = f" ({len(wrong) - 1:,} more files)" if len(wrong) > 1 else ""
             raise RunError(
-                f"{self.path / wrong[0].file} {wrong[0].fault}{more}. Run the same "
+                f"{self.path / wrong[0].file} {wrong[0].what}{more}. Run the same "
                 "`portrayal audit` command again, with its --texts or --model: what does not fit "
                 "is made anew."
             )
@@ -178,6 +178,12 @@ class Run:
                 f"{self.settings_path} is damaged ({error}). Run the same `portrayal audit` "
                 "command again, which writes it anew."
             ) from error
+
+    @property
+    def is_by_prompt(self) -> bool:
+        """Whether its texts say their prompt; else each text is a unit, and its prompt made up."""
+        note = self.texts.note()
+        return note.get("cluster_unit") == "prompt" or "prompt_id" in note.get("mapping", {})
 
     @cached_property
     def factors(self) -> tuple[FactorLabels, ...]:

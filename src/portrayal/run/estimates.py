@@ -152,8 +152,7 @@ class Estimates:
         # Every row with all names: a struct's fields are those of its first row
         names = dict.fromkeys(name for more in details for name in more)
         full = [{name: more.get(name) for name in names} for more in details]
-        struct = pa.array(full, None if names else pa.struct([]))
-        return table.append_column("details", struct)
+        return table.append_column("details", pa.array(full, None if names else pa.struct([])))
 
     def to_pandas(self) -> Any:
         """Return a DataFrame; `details` holds a dictionary of what each estimate has of them."""
@@ -223,7 +222,8 @@ def shown_cells(
             q += "*"
             note = "* q over all that the audit's report may state; others, over one measure"
         model = row.strata.get("model")
-        label = words_of(row.measure, row.strata, row.group) + (f" · {model}" if model else "")
+        label = words_of(row.measure, row.strata, row.group, row.statistic)
+        label += f" · {model}" if model else ""
         value = row.undefined or number(row.value, form)
         bounds = spread(row.interval, form), spread(row.null, form)
         error = "unknown" if row.status.reader_error else spread(row.without_errors, form)

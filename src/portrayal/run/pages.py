@@ -81,17 +81,26 @@ def spread(bounds: Any, form: str = "") -> str:
     return f"{first} to {number(bounds.high, form)}"
 
 
-def words_of(measure: str, strata: Mapping[str, str], group: Mapping[str, str]) -> str:
-    """Return place, group and measure in words.
+_USUAL = ("ratio", "share", "difference", "count", "mean", "variance", "distance", "chi2")
+"""Statistics that their measure has no other beside, so that its name says which it is."""
+
+
+def words_of(
+    measure: str, strata: Mapping[str, str], group: Mapping[str, str], statistic: str = "ratio"
+) -> str:
+    """Return place, group and measure in words, and the statistic of a measure with several.
 
     >>> words_of("representation.v1", {"domain": "Love"}, {"race": "Black"})
     'Love · Black · representation'
+    >>> words_of("agency_share.v1", {}, {}, "ratio_gap")
+    'agency share (ratio gap)'
     """
     labels = {key: value for key, value in strata.items() if key != "classifier"}
     place, suffix = strata_parts(labels, group)
     groups = (group_label(*pair) for pair in group.items())
     # A column of somebody's own has no version, and keeps its name.
     name = measure.rpartition(".v")[0].replace("_", " ") or measure
+    name += "" if statistic in _USUAL else f" ({statistic.replace('_', ' ')})"
     return " · ".join([*place, *groups, name, *suffix])
 
 

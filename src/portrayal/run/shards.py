@@ -83,7 +83,7 @@ def run_shards(
         reasons = "; ".join(f"{s.name}: {_reason(e)}" for (s, _), e in [*failed.items()][:5])
         raise ShardError(
             f"{len(failed)} of {len(pairs)} shards failed ({reasons}). "
-            "The others are kept; run the same command again to continue."
+            "What is done is kept; run the same command again to continue."
         )
 
 

@@ -74,8 +74,7 @@ def _middles(values: FloatArray) -> tuple[FloatArray, FloatArray]:
     ordered = np.sort(values, axis=-1)  # NaN sorts last
     size = np.sum(~np.isnan(values), axis=-1, keepdims=True)
     low = np.take_along_axis(ordered, np.maximum(size - 1, 0) // 2, axis=-1)
-    high = np.take_along_axis(ordered, np.minimum(size // 2, values.shape[-1] - 1), axis=-1)
-    return low, high
+    return low, np.take_along_axis(ordered, np.minimum(size // 2, values.shape[-1] - 1), axis=-1)
 
 
 def median_weights(statistic: Callable[..., FloatArray], cells: Sequence[FloatArray]) -> FloatArray:

@@ -143,8 +143,7 @@ def z_from_interval(
         )
     else:
         value = value - 1.0
-    width = np.where(high > low, high - low, np.nan)
-    return divide(value, width / _WIDTH_OF_95)
+    return divide(value, np.where(high > low, high - low, np.nan) / _WIDTH_OF_95)
 
 
 def inverted_toward_null(

@@ -260,8 +260,7 @@ def paired_shares(
     [2.09, 1.62, 2.71]
     """
     (b, m), (a, n) = first, second  # the change is the second over the first
-    squares = np.asarray(part, dtype=np.float64) * (a + b)
-    sides = TwoSides(a, n, b, m, squares)
+    sides = TwoSides(a, n, b, m, np.asarray(part, dtype=np.float64) * (a + b))
     contrasts, bound = infer_contrasts(sides, level), _margins(margin, a.shape[1])
     bounds = contrasts.low, contrasts.high
     p = contrasts.p
@@ -289,8 +288,7 @@ def paired_shares(
     low, high = (np.where(none, np.nan, bound) for bound in (low, high))
     p = np.where(none & (reason != SAME), np.nan, p)
     inside = np.where(none, np.nan, inside)
-    changed = Changed(value, low, high, p, inside, contrasts.n_prompts, reason)
-    return changed, contrasts
+    return Changed(value, low, high, p, inside, contrasts.n_prompts, reason), contrasts
 
 
 def fixed_changes(

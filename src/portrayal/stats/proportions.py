@@ -270,8 +270,7 @@ def wilson(k: npt.ArrayLike, n: npt.ArrayLike, level: float) -> tuple[FloatArray
     half = z * np.sqrt(variance) / shrink
     # At the ends the bounds are exactly 0 and 1; rounding would leave them slightly inside.
     low = np.where(share == 0.0, 0.0, np.maximum(centre - half, 0.0))
-    high = np.where(share == 1.0, 1.0, np.minimum(centre + half, 1.0))
-    return low, high
+    return low, np.where(share == 1.0, 1.0, np.minimum(centre + half, 1.0))
 
 
 def score_test(k: npt.ArrayLike, n: npt.ArrayLike, p0: npt.ArrayLike) -> FloatArray:

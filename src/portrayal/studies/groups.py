@@ -50,8 +50,7 @@ def named_factors(options: Options) -> tuple[Factor, ...]:
     # Not every study has names.
     table = str(getattr(options, "name_table", ""))
     names = [load_factor(table)] if table.endswith(".toml") else []
-    by_name = {factor.name: factor for factor in (*names, *factors_of(options))}
-    return tuple(by_name.values())
+    return tuple({factor.name: factor for factor in (*names, *factors_of(options))}.values())
 
 
 def group_annotations(

@@ -8,7 +8,7 @@ from collect.ask.test_providers import KEYS, V1, ask, make, render
 from portrayal.collect.ask.asking import Asking
 from portrayal.collect.ask.budget import Price
 from portrayal.collect.ask.loop import collect
-from portrayal.collect.ask.provider import Usage, provider_of
+from portrayal.collect.ask.provider import StopError, Usage, provider_of
 from portrayal.errors import OptionError, RunError
 from portrayal.records import Prompt
 
@@ -225,3 +225,14 @@ def test_thinking_is_part_of_the_estimate(serve, run, prompts, monkeypatch):
     )  # fmt: skip
     collect(run, prompts, asking)
     assert seen[0].output_tokens == 10 * (1_000 + 2_000)
+
+
+def test_other_parameters_are_no_other_condition_where_nothing_was_answered(serve, run, prompts):
+    """Who mends what the service refused is not told that the run holds answers."""
+    refusing = serve(faults={"not_found": 1.0})
+    asking = Asking("server:m", base_url=refusing.base_url, parameters={"top_p": 0.5})
+    with pytest.raises(StopError):
+        collect(run, prompts, asking)
+    mended = Asking("server:m", base_url=serve().base_url, parameters={})
+    assert collect(run, prompts, mended).outcomes["ok"] == len(prompts)
+    assert run.texts.note()["asked"]["server:m"]["parameters"] == {}

@@ -82,6 +82,14 @@ def test_an_address_that_is_none_is_refused(url):
         provider_of("server:m", base_url=url)
 
 
+@pytest.mark.parametrize("url", ["http://me:pass-1@h:1/v1", "http://h:1/v1?key=pass-1",
+                                 "http://h:1/v1#pass-1", "http://me:pass-1@[::1"])  # fmt: skip
+def test_an_address_with_a_key_is_refused_and_not_repeated(url):
+    with pytest.raises(OptionError, match="a key is read from the environment") as e:
+        provider_of("server:m", base_url=url)
+    assert "pass-1" not in str(e.value)
+
+
 def test_what_does_not_speak_http_is_said(run, prompts, listen):
     model = provider_of("server:m", base_url=listen(b"SSH-2.0-OpenSSH_9.6\r\n"))
     with pytest.raises(StopError, match="does not speak HTTP"):

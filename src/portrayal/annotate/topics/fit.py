@@ -158,8 +158,7 @@ def choose_topics(tried: Sequence[int], loss: Floats, size: Floats) -> tuple[int
         f"document completion is best at {tried[best]} topics{ends} (perplexity "
         f"{perplexity:,.1f}), and {tried[fewest]} are the fewest within one standard error of it"
     )
-    worse = len(tried) - 1 - int(np.flatnonzero(near)[-1])
-    return int(tried[fewest]), reason, worse
+    return int(tried[fewest]), reason, len(tried) - 1 - int(np.flatnonzero(near)[-1])
 
 
 @dataclass(frozen=True, slots=True)

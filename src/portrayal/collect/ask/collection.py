@@ -266,14 +266,7 @@ class Collection:
                 f"{run.path} already holds other texts or answers to other prompts. "
                 "Give another --out to keep both."
             )
-        # One model under two settings is two conditions, which must not be pooled unawares
         before = self._asked.get(self.model, {}).get("parameters", self.parameters)
-        if before != self.parameters:
-            raise RunError(
-                f"{run.path} holds answers of {self.model} with the parameters {before}; "
-                f"now they are {self.parameters}, which is another condition. Name it with --arm "
-                "to have both in this run, or give another --out."
-            )
         self._unfolded = 0
         with disk_told(run.texts.folder):
             if not note:
@@ -283,6 +276,14 @@ class Collection:
             self.journal = Journal(run.path / JOURNAL, run.texts.folder)
             self.report.damaged = self.journal.n_damaged
             self._in_texts = self._read()
+            # One model under two settings is two conditions, which must not be pooled unawares
+            if before != self.parameters and self.plan.n_done:
+                self.journal.close()
+                raise RunError(
+                    f"{run.path} holds answers of {self.model} with the parameters {before}; "
+                    f"now they are {self.parameters}, which is another condition. Name it with "
+                    "--arm to have both in this run, or give another --out."
+                )
             self._write_note(0)
 
     def __enter__(self) -> Self:

@@ -192,8 +192,7 @@ class Breaker:
 
     def within(self, wait: float) -> float:
         """Return `wait`, cut to the moment at which a failure would end the collection."""
-        remaining = max(1.0, self._outage - self.seconds)
-        return wait if self._since is None else min(wait, remaining)
+        return wait if self._since is None else min(wait, max(1.0, self._outage - self.seconds))
 
     def responded(self) -> None:
         """Note that the endpoint answers."""

@@ -277,11 +277,15 @@ def provider_of(
             parts = urlsplit(base_url)
             is_url = parts.scheme in ("http", "https") and bool(parts.hostname)
             is_url = is_url and parts.port != 0 and not re.search(r"\s", base_url)
+            more = bool("@" in parts.netloc or parts.query or parts.fragment)
         except ValueError:
-            is_url = False
-        if not is_url:
+            is_url, more = False, "@" in base_url
+        # What may be a password or key is not repeated
+        if more or not is_url:
+            got = "one with a user, ?query or #fragment (a key is read from the environment)"
             raise OptionError(
-                f"a base URL is an address such as http://localhost:8000/v1; got {base_url!r}."
+                "a base URL is an address such as http://localhost:8000/v1; got "
+                f"{got if more else repr(base_url)}."
             )
     make = cast("MakeProvider", registry.get("providers", service))
     return make(model, base_url, dict(parameters or {}))

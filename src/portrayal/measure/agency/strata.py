@@ -258,8 +258,7 @@ class AgencyStratum:
             weight = weight * runs[self.run * n_checkpoints + of_checkpoint]
         count = weight.sum(axis=0)
         gap = divide((np.nan_to_num(self.gaps) * weight).sum(axis=0), count)
-        members = tuple(side[self.cell] for side in sides)
-        return ScoredUnits(clusters.of.code, count, gap, members)
+        return ScoredUnits(clusters.of.code, count, gap, tuple(side[self.cell] for side in sides))
 
     @cached_property
     def kinds(self) -> tuple[tuple[str, ...], ...]:

@@ -263,9 +263,7 @@ def agency_texts(
         Where no text has a value for a group or for the stratum.
     """
     rows, readings = _rows(run, stages)
-    note = run.texts.note()
-    by_prompt = note.get("cluster_unit") == "prompt" or "prompt_id" in note.get("mapping", {})
-    prompts = read_prompts(run.prompts_path)
+    prompts, by_prompt = read_prompts(run.prompts_path), run.is_by_prompt
     about = [prompts[prompt] for prompt in rows["prompt_id"]]
     check_columns(about, group)
 

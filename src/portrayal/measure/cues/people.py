@@ -74,9 +74,8 @@ def run_people(
 def mostly_of(names: Iterable[str | None]) -> dict[str, str]:
     """Return the race of `THRESHOLD` or more of each name's bearers, by the casefolded name."""
     distinct = sorted({name.casefold() for name in names if name})
-    likelihoods = race_likelihoods(distinct, name_table(), mena_nhpi_table())
     # NaN, of names that no table has, would be the largest
-    shares = np.nan_to_num(likelihoods, nan=-1.0)
+    shares = np.nan_to_num(race_likelihoods(distinct, name_table(), mena_nhpi_table()), nan=-1.0)
     return {
         name: RACES[int(row.argmax())]
         for name, row in zip(distinct, shares, strict=True)

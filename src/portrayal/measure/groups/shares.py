@@ -169,8 +169,7 @@ def _component(
                     continue
                 sums = _sums(group_texts, units, stratum, quantity)
                 for baseline in units.factor.baselines if over_baselines else (None,):
-                    place = stratum, inside
-                    yield from _of_stratum(measure, units, place, sums, baseline, scope)
+                    yield from _of_stratum(measure, units, (stratum, inside), sums, baseline, scope)
 
     measure = Component(
         name=name,

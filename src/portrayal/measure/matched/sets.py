@@ -95,7 +95,7 @@ class MatchedSets:
         Name of the pair of each set.
     hand
         By score, the texts to which people gave a number, by their half: set × groups + group.
-    siblings
+    beside
         The sets of the same run by its other columns of groups.
     """
 
@@ -121,12 +121,12 @@ class MatchedSets:
     recognised: tuple[str, ...] = ()
     hand: Mapping[str, HandUnits] = field(default_factory=dict)
     apart: bool = False
-    siblings: tuple["MatchedSets", ...] = ()
+    beside: tuple["MatchedSets", ...] = ()
 
     @property
     def all(self) -> tuple["MatchedSets", ...]:
         """Return these sets, and those by the other columns of groups."""
-        return (self, *self.siblings)
+        return (self, *self.beside)
 
     @property
     def half(self) -> IntArray:

@@ -54,8 +54,7 @@ def lexicon_columns(paired: Paired) -> Iterator[LexiconColumns]:
     for name, attribute in dict.fromkeys(column[:2] for column in paired.columns):
         inside = [i for i, c in enumerate(paired.columns) if c[:2] == (name, attribute)]
         groups = tuple(paired.columns[i][2] for i in inside)
-        columns = slice(inside[0], inside[0] + len(groups))
-        yield LexiconColumns(name, attribute, groups, columns)
+        yield LexiconColumns(name, attribute, groups, slice(inside[0], inside[0] + len(groups)))
 
 
 def text_levels(paired: Paired, names: Sequence[str] = ()) -> list[Level]:

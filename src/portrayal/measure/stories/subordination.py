@@ -68,7 +68,7 @@ class RoleFields:
 
     Attributes
     ----------
-    more_fields, form
+    own, kept
         `fields_of` and `form` of `estimates_of`.
     smoothing
         Added to a count (twice to its total) where one of the two counts is 0.
@@ -79,9 +79,9 @@ class RoleFields:
         What may be made of the ratios, where it is the same of all.
     """
 
-    more_fields: Own = lambda _: {}
+    own: Own = lambda _: {}
     smoothing: float = 0.0
-    form: Form | None = None
+    kept: Form | None = None
     margins: FloatArray | None = None
     status: Status = field(default_factory=Status)
 
@@ -132,7 +132,7 @@ def role_ratios(
 
     def fields(i: int) -> dict[str, Any]:
         cells = [float(values[i]) for values in counts]
-        more = dict(fields_of.more_fields(i))
+        more = dict(fields_of.own(i))
         own_counts = dict(zip(_CELLS, cells, strict=True)) | ratios.effective(i)
         more["counts"] = own_counts | more.get("counts", {})
         more["n_units"] = cells[1] + cells[3]
@@ -162,7 +162,7 @@ def role_ratios(
         ratios,
         scope,
         fields,
-        form=fields_of.form,
+        form=fields_of.kept,
         statistic="ratio",
         status=Status() if weighted else fields_of.status,
         **stratum.fields,
@@ -232,8 +232,7 @@ def _of_stratum(
     reads = ratio_details(tally, stratum, (SUBORDINATE, DOMINANT))
     reasons = left_out(tally.characters, stratum, (SUBORDINATE, DOMINANT), features)
 
-    covariance = _covariance(tally, stratum, features, roles)
-    sums = replace(two_sides(*roles), covariance=covariance)
+    sums = replace(two_sides(*roles), covariance=_covariance(tally, stratum, features, roles))
     if hand_sample is not None:
         hand = hand_sample.sums(stratum, (SUBORDINATE, DOMINANT), crossed=True)
         sums = replace(sums, hand=hand)
@@ -253,7 +252,7 @@ def _of_stratum(
     # What people say corrects the ratio as it is, and is the finding.
     uneven = uneven and sums.hand is None
     status = Status(detail=WEIGHTED_BESIDE) if uneven else Status()
-    fields_of = RoleFields(more_fields=own, form="ratio", margins=margins, status=status)
+    fields_of = RoleFields(own=own, kept="ratio", margins=margins, status=status)
     yield from role_ratios(SUBORDINATION, sums, stratum, scope, fields_of)
     if uneven:
         by_prompt = replace(stratum, labels_beside={BASIS: WEIGHTED})
@@ -271,8 +270,7 @@ def _covariance(
     # Without a difference both roles have one share, so deviations are from that of both.
     share = np.nan_to_num(divide(both, n))[code]
     away = [(features.numerator[i] - share) * features.denominator[i] for i in (one, two)]
-    weighted = away[0] * away[1] * c.count[one, np.newaxis]
-    return sums_by(code, len(stratum.prompts), weighted)
+    return sums_by(code, len(stratum.prompts), away[0] * away[1] * c.count[one, np.newaxis])
 
 
 def _without_interaction(

@@ -167,9 +167,10 @@ def glance(view: View, findings: Sequence[Finding]) -> Figure | None:
     sentences = " ".join(f"{finding.headline}." for finding in findings)
     writer = "" if several or models[0] == UNNAMED else f"{models[0]}: "
     # In plain words, as whoever opens the page reads them first.
+    dot = f"{writer}{'ratio' if kind == 'ratio' else 'value'} and interval"
     words = {
-        "dot": f"{writer}{'ratio' if kind == 'ratio' else 'value'} and interval",
-        "ring": "the same, not established",
+        "dot": dot,
+        "ring": f"{dot}, not established",
         "small": "each model" if view.called(view.main) in models else "other models",
         "diamond": "as read, before the correction",
         "band": "what chance would give",

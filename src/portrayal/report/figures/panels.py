@@ -224,7 +224,7 @@ def scale(limit: float, title: str) -> Panel:
         colour = shade(2 * (i + 0.5) / steps - 1)
         parts.append(svg.box(indent + width / steps * i, 18, width / steps + 0.3, 9, fill=colour))
     for lean in (-limit, -limit / 2, 0.0, limit / 2, limit):
-        text = f"{'1/' if lean < 0 else ''}{2 ** abs(lean):g}"
+        text = f"{'1/' if lean < 0 else ''}{2 ** abs(lean):.3g}"
         x = indent + width * (lean / limit + 1) / 2
         parts.append(words(x, 40, text, 11.5, "#333333", anchor="middle"))
     return Panel("".join(parts), indent + width + 20, 46)

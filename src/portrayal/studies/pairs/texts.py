@@ -88,11 +88,13 @@ def texts_to_read(view: View) -> Readings | None:
         )
         readings.append(Reading(_heading(sets, e, two), label_of(view, e), passages))
     first = next(iter(by_column.values()))
-    samples = "texts of each group" if first.apart else f"pairs of {fmt.count(len(first.model))}"
+    samples = f"pairs of {fmt.count(len(first.model))}"
+    ends = "from the furthest in its direction to the furthest in the other"
+    if first.apart:
+        samples, ends = "texts of each group", "from the highest score of either to the lowest"
     selection = (
-        f"{len(readings)} {samples}: of each difference that leads "
-        "this report some at even steps of rank, from the furthest in its direction to the "
-        "furthest in the other. Differences are without instrument bias. "
+        f"{len(readings)} {samples}: of each difference that leads this report some at even steps "
+        f"of rank, {ends}. Differences are without instrument bias. "
         + " ".join(f"{line.rstrip('.')}." for line in first.recognised)
     )
     key = ((DIFFERS, "words that only this text has"), (SWAPPED, "words exchanged with the person"))
@@ -146,7 +148,8 @@ def _sets_of(view: View, measured: list[Estimate]) -> dict[str, MatchedSets]:
 def _picked(sets: MatchedSets, e: Estimate) -> list[tuple[Shown, Shown]]:
     """Two halves of sets at even steps of rank in the direction of the difference.
 
-    Apart, texts of the first group stand beside those of the others at the same steps.
+    Apart, texts of the first group stand beside those of the others at the same steps, from the
+    highest score to the lowest.
     """
     column = [score.name for score in sets.scores].index(e.strata["score"])
     # Some scores cannot be made on exchanged texts; those stay as they are.
@@ -156,7 +159,7 @@ def _picked(sets: MatchedSets, e: Estimate) -> list[tuple[Shown, Shown]]:
     # Sets that lack a half have no difference, and drop out as NaN.
     d = within_sets(value, code, unpaired=sets.apart)
     inside = (sets.model == sets.models.index(e.strata["model"])) & ~np.isnan(d)
-    sign = -1.0 if (e.value or 0.0) < 0 else 1.0
+    sign = -1.0 if (e.value or 0.0) < 0 and not sets.apart else 1.0
 
     def steps(rows: BoolArray) -> list[int]:
         # Ties by number, so that pages do not change.

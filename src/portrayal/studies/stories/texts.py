@@ -45,8 +45,7 @@ def texts_to_read(view: View) -> Readings | None:
     # Two stories of each kind drawn from all, whatever was found.
     rows = [row for laden in (False, True) for row in rows_of(_QUERY, plain | {"laden": laden})]
     note = "Whatever the numbers say, read some stories that no finding chose."
-    passages = tuple(map(passage, rows))
-    readings.append(Reading("Stories drawn at random", note, passages))
+    readings.append(Reading("Stories drawn at random", note, tuple(map(passage, rows))))
     key = (("subject", "the first character"), ("object", "the second character"))
     return Readings("Stories behind what stands in front.", tuple(readings), key)
 
