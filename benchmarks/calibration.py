@@ -3,9 +3,10 @@
     python -m benchmarks.calibration [SECTION ...] [--reps N] [--seed N] [--gold FILE]
         [--data FOLDER] [--json FILE]
 
-Sections: shares, widths, ratios, roles, means, naming, corrected, hand_labels, rare,
-medians, models, effects, procedures, plan, news, units; with --gold also gold and nothing. Prompts
-are drawn first and texts within them: truth is that of all prompts.
+Sections: shares, widths, ratios, roles, effects_that_differ, joint, means, naming, corrected,
+hand_labels, rare, medians, models, effects, procedures, plan, news, units; with --gold also
+real_prompts, gold and nothing. Prompts are drawn first and texts within them: truth is that of all
+prompts.
 """
 
 import argparse
@@ -719,7 +720,7 @@ def rare(options: argparse.Namespace) -> None:
 SECTIONS = {
     f.__name__: f
     for f in (
-        *(shares, widths, ratios, roles, effects_that_differ, joint, real_prompts, means, naming),
+        *(shares, widths, ratios, roles, effects_that_differ, joint, means, naming),
         *(corrected,),
         *(hand_labels, rare, medians, models, effects, procedures, plan, news, units),
     )
@@ -738,7 +739,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="folder of texts with labels by hand")
     parser.add_argument("--json", type=Path, help="file in which to replace these tables")
     options = parser.parse_args()
-    of_gold = {"gold": gold, "nothing": nothing}
+    of_gold = {f.__name__: f for f in (real_prompts, gold, nothing)}
     known = SECTIONS | of_gold
     every = [*SECTIONS, *(of_gold if options.gold else [])]
     for name in options.sections or every:

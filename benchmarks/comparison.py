@@ -192,11 +192,12 @@ def _store(whole: Run, folder: Path, tally: Any) -> None:
     ]
     folder.mkdir(exist_ok=True)
     run = Run(folder)
-    run.write_settings(whole.settings())
     shutil.copy(whole.prompts_path, run.prompts_path)
     estimates = with_q_values(made)
     write_parquet(estimates_to_table(estimates), run.estimates_path)
     write_parquet(influences_to_table(estimates), run.influences_path)
+    # Last, as the digests of all other files are taken then
+    run.write_settings(whole.settings())
 
 
 def main() -> None:

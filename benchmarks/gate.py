@@ -290,7 +290,7 @@ def enough(options: argparse.Namespace) -> None:
         asked = []
         for _ in range(options.splits):
             base, candidate = runs_of(
-                settings, drawn(rng, PROMPTS, SAMPLES, SHARE, 1.0, ICC, shared=True), SHARE
+                settings, drawn(rng, prompts, samples, SHARE, 1.0, ICC, shared=True), SHARE
             )
             verdict = gate(candidate, base, policy)
             first[verdict.outcome] += 1
@@ -307,7 +307,7 @@ def enough(options: argparse.Namespace) -> None:
         (prompts, rate(first, "pass"), rate(first, "fail")),
         (f"{n}, the median of those named", rate(then, "pass"), rate(then, "fail")),
     ]
-    show(f"FactorLabels within a factor of 1.25, {samples} texts a prompt", head, rows)
+    show(f"Women within a factor of 1.25, {samples} texts a prompt", head, rows)
 
 
 def a_run(folder: Path) -> Run:

@@ -70,15 +70,20 @@ def rows_of(run: Run, truth: dict[str, Any], n_pairs: int, n: int, reps: int) ->
         drawn = draw_for(run, "sentiment", n, seed=seed).texts
         labels = {unit: WORDS[truth[unit[0]][int(unit[1]) - 1][0]] for unit in drawn}
         table = HandTable(
-            "", {"sentiment": labels}, {"sentiment": drawn}, {"sentiment": ["a", "b"]}, {}, {}
+            path="",
+            labels={"sentiment": labels},
+            chance={"sentiment": drawn},
+            raters={"sentiment": ["a", "b"]},
+            unsettled={},
+            answers={"sentiment": [*WORDS.values()]},
         )
         hand = corrected_change(with_hand_scores(paired, run, table), level, rows)
         assert hand is not None
         made = corrected_inference(hand.sums, Scope(""), "difference", slope=hand.slope)
-        assert made.here is not None
+        assert made.of_texts is not None
         for i, group in enumerate(level.groups):
             found[group].append(
-                (made.value[i], made.here[0][i], made.here[1][i], made.low[i], made.high[i])
+                (made.value[i], made.of_texts[0][i], made.of_texts[1][i], made.low[i], made.high[i])
             )
     lines = []
     for group, each in found.items():

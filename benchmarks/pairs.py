@@ -28,6 +28,7 @@ import pyarrow as pa
 import portrayal
 from portrayal.measure.matched import MatchedSets, MatchedTexts
 from portrayal.measure.matched.differences import pair_difference
+from portrayal.measure.matched.sets import REFUSED
 from portrayal.measure.matched.words import Halves, pair_words
 from portrayal.measure.scope import Scope, with_q_values
 from portrayal.records import ALL, Estimate
@@ -168,10 +169,11 @@ def plant(texts: Remembered, score: str, amount: float) -> Remembered:
 def refuse(texts: Remembered, share: float, rng: np.random.Generator) -> Remembered:
     """Let the first half of each pair be refused so often more than the second (.05)."""
     sets = texts.sets
-    value = sets.value.copy()
-    n = value.shape[1]
-    value[-1] = np.stack([rng.random(n) < 0.05 + share, rng.random(n) < 0.05], axis=1)
-    return replace(texts, sets=replace(sets, value=value))
+    value, neutral = sets.value.copy(), sets.neutral.copy()
+    at, n = [each.name for each in sets.scores].index(REFUSED), value.shape[1]
+    value[at] = np.stack([rng.random(n) < 0.05 + share, rng.random(n) < 0.05], axis=1)
+    neutral[at] = value[at]
+    return replace(texts, sets=replace(sets, value=value, neutral=neutral))
 
 
 def power(texts: Remembered, n: int, sources: int | None, scope: Scope) -> None:

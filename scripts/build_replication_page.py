@@ -79,7 +79,7 @@ def table(study: str, replication: Replication) -> str:
         lines += [f"- {verdict.capitalize()}, {len(reasons)} reasons, most often: {most}."] * bool(
             most
         )
-    lines += [f"- {reason}" for reason in replication.why]
+    lines += [f"- {reason}" for reason in replication.reasons]
     return "\n".join(lines) + "\n"
 
 

@@ -103,7 +103,7 @@ def show(cells: Sequence[Conclusion]) -> None:
                 f"({np.exp(c.low):.2f} to {np.exp(c.high):.2f}) |"
             )
     total = summary_of(cells)
-    print(f"{total.cells} cells, mean |log| {total.moved or 0:.3f}, {total.differ or 0:.0%} differ")
+    print(f"{total.cells} cells, mean |log| {total.shift or 0:.3f}, {total.differ or 0:.0%} differ")
 
 
 def held(slots: SlotArrays, splits: Iterable[Kept]) -> tuple[int, int, int]:

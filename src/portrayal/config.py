@@ -28,7 +28,7 @@ def option(
     *,
     panel: str = "Reading",
     rare: bool = False,
-    shown: str = "",
+    flag: str = "",
     metavar: str = "",
 ) -> Any:
     """Return a field of a record with what the command line says of it.
@@ -41,10 +41,10 @@ def option(
         One sentence, and the panel of the help in which it stands.
     rare
         Whether the command line takes it by `--set name=value` only.
-    shown, metavar
+    flag, metavar
         The option's name on the command line where it is another, and what stands for its value.
     """
-    words = {"help": help, "panel": panel, "rare": rare, "shown": shown, "metavar": metavar}
+    words = {"help": help, "panel": panel, "rare": rare, "flag": flag, "metavar": metavar}
     if isinstance(default, type):
         return field(default_factory=default, metadata=words)
     return field(default=default, metadata=words)
@@ -58,13 +58,13 @@ class Option:
     ----------
     name, default, help, panel, rare, metavar
         See `option`.
-    shown
+    flag
         The name after `--`, with `_` for `-`.
     kind
         The type of one value.
     repeated
         Whether it takes several values.
-    named
+    is_map
         Whether these are NAME=VALUE; `kind` is then that of the values.
     """
 
@@ -74,14 +74,14 @@ class Option:
     panel: str = "Reading"
     rare: bool = False
     metavar: str = ""
-    shown: str = ""
+    flag: str = ""
     kind: Any = str
     repeated: bool = False
-    named: bool = False
+    is_map: bool = False
 
     def __post_init__(self) -> None:
         """Take the name itself where the command line has no other."""
-        object.__setattr__(self, "shown", self.shown or self.name)
+        object.__setattr__(self, "flag", self.flag or self.name)
 
     @classmethod
     def of(cls, name: str, hint: Any, default: Any, words: Mapping[str, Any]) -> "Option":
@@ -96,12 +96,12 @@ class Option:
         # Paths and the like come as text from a command line and a file alike
         if get_origin(kind) is not Literal and kind not in (bool, int, float, Any):
             kind = str
-        return cls(name, default, kind=kind, repeated=many, named=is_mapping, **words)
+        return cls(name, default, kind=kind, repeated=many, is_map=is_mapping, **words)
 
     @property
     def in_file(self) -> Any:
         """The type of its value in a file of options."""
-        if self.named:
+        if self.is_map:
             return Mapping[str, Any]
         kind = GenericAlias(tuple, (self.kind, ...)) if self.repeated else self.kind
         return kind | Mapping[str, str] if self.metavar in _COLUMNS else kind
@@ -114,7 +114,7 @@ class Option:
         OptionError
             When it is none of this kind.
         """
-        if self.repeated and not self.named:
+        if self.repeated and not self.is_map:
             one = dataclasses.replace(self, repeated=False)
             return tuple(one.read(part.strip()) for part in text.split(","))
         # Not bool(text): "false" would be true
@@ -261,14 +261,14 @@ class AuditOptions:
         (),
         "Column NAME holds FIELD; repeatable, or several joined by commas.",
         panel="Texts",
-        shown="column",
+        flag="column",
         metavar="FIELD=NAME",
     )
     reference_columns: Iterable[str] | Mapping[str, str] = option(
         (),
         "Column NAME of the reference file holds FIELD.",
         panel="Texts",
-        shown="reference_column",
+        flag="reference_column",
         metavar="FIELD=NAME",
     )
     model_alias: Iterable[str] | Mapping[str, str] = option(
@@ -320,7 +320,7 @@ class AskingConfig:
         dict,
         "temperature, max_tokens, top_p, seed, reasoning_effort, thinking_budget, ….",
         panel=_ASKING,
-        shown="parameter",
+        flag="parameter",
         metavar="NAME=VALUE",
     )
     arm: str = option(
@@ -374,7 +374,7 @@ def llm_settings(
     if not asked_models:
         for name in ("base_url", "parameters", "budget", "price"):
             if settings.get(name):
-                option_name = options_of(AskingConfig)[name].shown.replace("_", "-")
+                option_name = options_of(AskingConfig)[name].flag.replace("_", "-")
                 option = which.format(option_name if which.startswith("--") else name)
                 raise OptionError(
                     f"{option} says nothing without --labeler-model, --factor-model or a "

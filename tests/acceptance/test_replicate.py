@@ -202,7 +202,7 @@ def test_news_as_published_stand_beside_their_figures(shared_data, tmp_path, mon
     assert beside["Fig. 6b", "female"].verdict == "inside"
     outside = {f.place for f in beside.values() if f.verdict in ("outside", "other side")}
     assert outside
-    assert {place for place in outside if place in " ".join(found.why)} == outside
+    assert {place for place in outside if place in " ".join(found.reasons)} == outside
     # Mean words, as Table 3 prints them, beside those of the run.
     lengths = {f.model: f for f in found.figures if f.place == "Table 3"}
     assert len(lengths) == 8

@@ -36,7 +36,7 @@ def test_every_label_that_is_shown_is_read_as_its_group(name: str) -> None:
             status,
             [group] if group else [],
         )
-        assert not said.why
+        assert not said.reason
 
 
 ANSWERS = {
@@ -58,7 +58,7 @@ ANSWERS = {
 def test_an_answer_counts_only_where_it_is_one_label(text: str) -> None:
     said = read_label(RELIGION, ONE, [Reply(text, "ok")])
     groups = [RELIGION.keys[place] for place in said.places]
-    assert (said.status, groups, said.why) == ANSWERS[text]
+    assert (said.status, groups, said.reason) == ANSWERS[text]
 
 
 @given(st.lists(st.sampled_from([*LABELS, "none of these", "unknown", "?"]), min_size=1))
@@ -79,7 +79,7 @@ def test_what_is_no_answer_is_unknown_with_its_reason(outcome: str) -> None:
     assert read_label(RELIGION, ONE, [Reply("Hindu", outcome)]) == GroupResponse(
         "unknown", (), outcome
     )
-    assert read_label(RELIGION, ONE, []).why == "not asked"
+    assert read_label(RELIGION, ONE, []).reason == "not asked"
 
 
 def test_people_without_name_or_role_are_counted_and_not_asked_about() -> None:
@@ -90,7 +90,7 @@ def test_people_without_name_or_role_are_counted_and_not_asked_about() -> None:
     answers = Answers({prompt.prompt_id: [Reply("Hindu", "ok")]}, asked)
     said = [one for one, _ in answers.said(RELIGION, each, "1", "Asha smiled.")]
     assert [one.status for one in said] == ["group", "unknown"]
-    assert [one.why for one in said] == ["", "unnamed"]
+    assert [one.reason for one in said] == ["", "unnamed"]
     assert list(answers.said(RELIGION, each, "1", "")) == []
 
 

@@ -7,6 +7,7 @@ asserted to miss them, so that a bound which anything would pass cannot stay unn
 import csv
 import json
 import sys
+from argparse import Namespace
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -24,6 +25,9 @@ from benchmarks import (
     calibration_stories,
     calibration_units,
     calibration_worlds,
+    comparison,
+    gate,
+    hand_sentences,
     pairs,
 )
 from benchmarks.calibration_worlds import Cell
@@ -32,6 +36,7 @@ from fair_answers import fair_answers
 from portrayal import stats
 from portrayal.measure.scope import Scope
 from portrayal.stats.naming import fair_naming
+from portrayal.studies.laissez_faire import sample
 from support import matrix
 
 NAIVE = ("Wilson, texts as if independent", "percentile bootstrap of prompts", "log t")
@@ -210,7 +215,7 @@ def test_models_whose_stories_were_dealt_anew_do_not_differ(labelled_stories):
             assert calibration_audits.shuffled_changes(run, tally, ("m0", "m1"), rng(seed)) == 0
 
 
-def test_changed_halves_of_pairs_state_nothing_and_a_planted_phrase_is_found(tmp_path):
+def test_changed_halves_of_pairs_state_nothing_and_what_is_planted_is_found(tmp_path):
     table = tmp_path / "pairs.csv"
     rows = [row | {"source": row["pair"]} for row in fair_answers(3, 120)]
     with table.open("w", encoding="utf-8", newline="") as stream:
@@ -222,8 +227,37 @@ def test_changed_halves_of_pairs_state_nothing_and_a_planted_phrase_is_found(tmp
         assert not pairs.stated(world, scope)
         planted = replace(world, planted=frozenset(range(0, 120, 3)))
         assert pairs.PLANTED in {e.strata.get("word") for e in pairs.stated(planted, scope)}
+        refused = pairs.refuse(world, 0.3, rng(34))
+        assert "refused" in {e.strata.get("score") for e in pairs.stated(refused, scope)}
     [drawn] = pairs.worlds(texts, 1, 1, 60)
     assert not pairs.stated(drawn, scope)
+
+
+def test_stories_that_were_dealt_to_two_runs_by_coins_do_not_differ(capsys):
+    comparison.real(sample(), 1_000, 2)
+    assert "splits with any audit_q < .05: 0 of 2" in capsys.readouterr().out
+
+
+def test_gates_are_asked_again_about_as_many_texts_of_a_prompt(monkeypatch, capsys):
+    draw, texts = gate.drawn, []
+
+    def drawn(rng, prompts, n, *rest, **more):
+        texts.append(n)
+        return draw(rng, prompts, n, *rest, **more)
+
+    monkeypatch.setattr(gate, "drawn", drawn)
+    gate.enough(Namespace(seed=0, splits=3))
+    assert texts == [10] * 6
+    assert "10 texts a prompt" in capsys.readouterr().out
+
+
+def test_changes_of_invented_news_are_corrected_by_labels_of_sentences(monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["hand_sentences", "--reps", "6", "--pairs", "60"])
+    hand_sentences.main()
+    lines = capsys.readouterr().out.splitlines()
+    row = next(line for line in lines if line.startswith("| 300 | F |"))
+    true, scored, corrected = (float(cell) for cell in row.split("|")[3:6])
+    assert abs(corrected - true) < 0.1 < abs(scored - true)
 
 
 def test_a_section_is_stored_in_the_place_of_its_old_tables(tmp_path, monkeypatch, capsys):

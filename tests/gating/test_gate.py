@@ -101,7 +101,7 @@ def test_too_much_that_could_not_be_read_is_unreadable(runs, tmp_path):
     limits = {"refused": 0.2, "empty": 0.05, "unmatched": 0.99}
     verdict = portrayal.gate(tmp_path / "run", runs / "base", policy(unreadable=limits))
     assert (verdict.outcome, verdict.exit_code) == ("unreadable", 4)
-    assert [limit.what for limit in verdict.limits] == ["refused"]
+    assert [limit.outcome for limit in verdict.limits] == ["refused"]
     assert "31% refused, above the 20% allowed" in verdict.summary
     facts["outcomes"] = {"ok": 0, "refused": 450, "empty": 0, "failed": 0}
     note.write_text(json.dumps(facts))

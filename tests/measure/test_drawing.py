@@ -59,7 +59,7 @@ def test_strata_with_too_few_labels_are_named_with_the_draw_that_has_enough(run:
     assert short.place == "domain=Labor"
     prompts = {row["text_id"]: row["prompt_id"] for row in read_rows(run, ["text_id", "prompt_id"])}
     of_labor = sum(prompts[name].startswith("labor") for name, _ in drawn.texts)
-    assert short.drawn == of_labor < 20 == short.least
+    assert short.n_drawn == of_labor < 20 == short.least
     assert short.needed == math.ceil(len(drawn.texts) * 20 / of_labor)
     assert short_strata(run, draw_for(run, "faith", 300)) == []
 

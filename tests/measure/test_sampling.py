@@ -91,8 +91,8 @@ def test_the_seed_and_not_the_shards_decide(run: Run, tmp_path: Path) -> None:
 
 def test_a_draw_says_which_places_it_cannot_correct_and_how_many_texts_would(run: Run) -> None:
     labor, learning = short_of_people(run, draw_texts(run, "people", 20, by=["domain"]))
-    assert (labor.place, labor.drawn, labor.needed) == ("Labor, power-laden", 10, 40)
-    assert (learning.place, learning.drawn, learning.least) == ("Learning, power-neutral", 10, 20)
+    assert (labor.place, labor.n_drawn, labor.needed) == ("Labor, power-laden", 10, 40)
+    assert (learning.place, learning.n_drawn, learning.least) == ("Learning, power-neutral", 10, 20)
     assert short_of_people(run, draw_texts(run, "people", 40, by=["domain"])) == []
     assert labor.sentence == (
         "these labels cannot correct Labor, power-laden: they are of 10 people of a role there, "

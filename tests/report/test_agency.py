@@ -47,7 +47,7 @@ def view(sample_runs):
 
 def test_the_first_screen_speaks_of_masked_sentences_alone(view):
     first = first_screen(view)
-    assert first.none.startswith(
+    assert first.lead.sentence.startswith(
         "No difference shown in 24 texts: of difference in agency, a difference above "
     )
     assert first.findings == ()

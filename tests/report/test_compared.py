@@ -44,8 +44,10 @@ def test_what_chance_can_give_is_not_claimed(tmp_path: Path, more: dict[str, obj
     assert head.findings == ()
     tested = more.get("q", 0.001) is not None
     none = "No difference shown" if tested else "Nothing could be seen"
-    assert head.none.startswith(f"{none} in 8 texts")
-    assert tested or head.none.endswith("no number of this run has a null to hold it against.")
+    assert head.lead.sentence.startswith(f"{none} in 8 texts")
+    assert tested or head.lead.sentence.endswith(
+        "no number of this run has a null to hold it against."
+    )
     assert "For 1 of 1 number these texts do not settle" in head.cannot[-1]
 
 

@@ -35,5 +35,5 @@ def test_a_notebook_folds_what_the_page_folds(run: Run) -> None:
 
 def test_a_notebook_says_what_holds_in_these_prompts(make_run: Callable[..., Run]) -> None:
     here = replace(estimate(3.0, 0.8, 9.0, q=0.4), fixed=Fixed(2.0, 4.0, 0.001, 0.002))
-    (finding,) = Report.of(made := make_run([here])).here
+    (finding,) = Report.of(made := make_run([here])).in_these_prompts
     assert html.escape(finding.headline) in Report.of(made)._repr_html_()

@@ -108,7 +108,7 @@ def test_the_strong_stand_before_the_rest(make_run: Maker) -> None:
 def test_without_a_result_the_page_leads_with_what_could_have_been_found(make_run: Maker) -> None:
     run = make_run([rep(0.7, 0.5, 0.95, 40, q=0.2)], outcomes={"ok": 49})
     screen = first_screen(View.of(run))
-    assert screen.none == (
+    assert screen.lead.sentence == (
         "No difference shown in 49 stories: of representation ratio, a ratio above 2.0 is "
         "excluded; one of 1.5 times would be shown by about 63 texts."
     )
@@ -149,12 +149,12 @@ def test_a_report_without_a_test_says_that_nothing_could_be_tested_and_why(
 ) -> None:
     bare = replace(rep(0.5, 0.4, 0.6, 40.0), tests=(), status=Status(no_test="one prompt"))
     screen = first_screen(View.of(make_run([bare])))
-    assert screen.none == "Nothing could be seen in 24 stories: one prompt."
+    assert screen.lead.sentence == "Nothing could be seen in 24 stories: one prompt."
     texts = [
         {"prompt_id": f"p{i % 3}", "gender": "F", "text": "She leads a ward."} for i in range(9)
     ]
     run = portrayal.audit(study="agency", texts=texts, report=False)
-    said = first_screen(View.of(run)).none
+    said = first_screen(View.of(run)).lead.sentence
     assert said == "Nothing could be seen in 9 texts: fewer than two groups of gender have texts."
 
 

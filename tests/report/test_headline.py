@@ -205,7 +205,7 @@ def told(view: View) -> str:
     assert screen.lead.detectable == ()
     assert (screen.findings, screen.lead.candidates, screen.chart) == ((), (), None)
     n = view.note["outcomes"]["ok"]
-    lead, _, why = screen.none.partition(": ")
+    lead, _, why = screen.lead.sentence.partition(": ")
     assert lead == f"Nothing could be seen in {n} stories"
     assert f'<p class="nothing" id="finding-1"><bdi>{lead}' in render(view)
     return why

@@ -237,7 +237,9 @@ def test_nothing_found_is_said_in_standard_deviations(tmp_path: Path) -> None:
     assert first.findings == ()
     chart = glance(view, first.lead.candidates)
     assert chart is None or dict(chart.legend)["ring"] == "value and interval, not established"
-    assert re.search(r"a difference above 0\.\d+ standard deviations is excluded; ", first.none)
+    assert re.search(
+        r"a difference above 0\.\d+ standard deviations is excluded; ", first.lead.sentence
+    )
 
 
 @pytest.mark.browser

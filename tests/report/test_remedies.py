@@ -40,7 +40,7 @@ def test_few_prompts_answer_for_themselves(tmp_path: Path) -> None:
     run = portrayal.audit(study="laissez-faire", texts=rows, out=tmp_path / "a run", **QUICK)
     view = View.of(run)
     screen = first_screen(view)
-    assert screen.findings, screen.none
+    assert screen.findings, screen.lead.sentence
     assert screen.remedies == ()
     assert headline(view, screen.findings).kind == "found"
 
@@ -120,7 +120,7 @@ def test_texts_that_are_all_classed_alike_say_that_the_classifier_does_not_fit(
     gaps = [e for e in run.records if e.measure.startswith("agency_gap")]
     assert all(words in e.status.no_test for e in gaps)
     screen = first_screen(View.of(run))
-    assert screen.none.startswith(
+    assert screen.lead.sentence.startswith(
         f"Nothing could be seen in 40 texts: all texts are classed alike ({words}): this "
         "classifier does not fit such texts; another may tell them apart (--classifier "
     )

@@ -345,7 +345,7 @@ def test_where_nothing_was_found_it_says_what_would_have_been(make_run: Any) -> 
     """Of each question in its own unit; nothing is claimed of what could not be seen."""
     ratio = estimate(1.1, 0.7, 1.7, q=0.6)
     screen = first_screen(View.of(make_run([ratio])))
-    assert screen.none.replace("\u00a0", " ") == (
+    assert screen.lead.sentence.replace("\u00a0", " ") == (
         "No difference shown in 24 stories: of subordination ratio, a ratio above 1.70 is "
         "excluded; one of 1.5 times would be shown by about 59 texts."
     )

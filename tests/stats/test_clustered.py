@@ -188,6 +188,21 @@ def test_one_unit_of_each_prompt_is_the_binomial_mid_p(count, units):
     assert tail == pytest.approx(0.025, abs=1e-4)
 
 
+def test_a_small_group_that_hardly_varies_by_chance_is_not_told_from_the_others():
+    """Of 8 and 312 scores of one kind, most of them 0, Welch's t tells one pair in six."""
+    scores = np.random.default_rng(1).binomial(1, 0.4, (320, 2000)).astype(float)
+    first = np.broadcast_to(np.arange(320)[:, np.newaxis] < 8, scores.shape).astype(float)
+    sides = (scores * first, first), (scores * (1 - first), 1 - first)
+    assert np.mean(infer_differences(*sides, 0.95).p < 0.05) < 0.05
+
+
+def test_equal_samples_of_a_difference_have_the_variance_of_each():
+    one = np.eye(2).repeat(6, axis=0)[:, :, np.newaxis]
+    values = np.arange(12.0)[:, np.newaxis] ** 2
+    found = infer_differences(*((values * side, side) for side in one.transpose(1, 0, 2)), 0.95)
+    assert found.p[0] == pytest.approx(stats.ttest_ind(values[:6], values[6:]).pvalue[0])
+
+
 def test_weights_of_design_effects_sum_to_one_inside_their_range():
     evidence = share_evidence(*shares([2, 9, 4, 0, 5], LOPSIDED))
     effects, weights = effect_density(evidence)

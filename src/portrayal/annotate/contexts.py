@@ -95,8 +95,8 @@ _Pattern = tuple[tuple[_PatternPlace, ...], tuple[_PatternPlace, ...]]
 class Context:
     """What one of must stand beside a word, where there is any, and what none of may."""
 
-    where: tuple[_Pattern, ...]
-    unless: tuple[_Pattern, ...]
+    required: tuple[_Pattern, ...]
+    excluded: tuple[_Pattern, ...]
 
     def holds(self, text: str, start: int, end: int) -> bool:
         """Whether the word from `start` to `end` counts there.
@@ -116,9 +116,9 @@ class Context:
         # Whether one of the patterns fits the words before and behind
         matches_where, matches_unless = (
             any(_stand(p[0], before) and _stand(p[1], after) for p in patterns)
-            for patterns in (self.where, self.unless)
+            for patterns in (self.required, self.excluded)
         )
-        return (matches_where or not self.where) and not matches_unless
+        return (matches_where or not self.required) and not matches_unless
 
 
 def _stand(

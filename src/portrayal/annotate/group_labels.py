@@ -61,7 +61,7 @@ class GroupResponse(NamedTuple):
 
     status: str
     places: tuple[int, ...] = ()
-    why: str = ""
+    reason: str = ""
 
     @classmethod
     def of(cls, places: Iterable[int], none: str = NONE) -> "GroupResponse":
@@ -71,7 +71,8 @@ class GroupResponse(NamedTuple):
 
     def short(self) -> str:
         """Return it as `said_of` reads it."""
-        return f"{self.status}{'=' * bool(self.why)}{self.why}:{','.join(map(str, self.places))}"
+        reason = f"={self.reason}" if self.reason else ""
+        return f"{self.status}{reason}:{','.join(map(str, self.places))}"
 
 
 def said_of(short: str) -> list[tuple[GroupResponse, ...]]:
@@ -86,7 +87,7 @@ def said_of(short: str) -> list[tuple[GroupResponse, ...]]:
     --------
     >>> [each.places for (each,) in said_of("several:0,0,2|none:")]
     [(0, 0, 2), ()]
-    >>> [each.why for each in said_of("group:1&unknown=refused:")[0]]
+    >>> [each.reason for each in said_of("group:1&unknown=refused:")[0]]
     ['', 'refused']
     """
     responses = []
@@ -109,13 +110,13 @@ class Answers:
     ----------
     replies
         Its answers by prompt.
-    asked
+    posed
         What was asked of each text, or of each person in it, by `text_id` and `asked_by`: a person
         ("" where the text is meant) and the prompt; None for the unnamed.
     """
 
     replies: Replies = field(default_factory=dict)
-    asked: Mapping[tuple[str, str], Sequence[tuple[str, str | None]]] = field(default_factory=dict)
+    posed: Mapping[tuple[str, str], Sequence[tuple[str, str | None]]] = field(default_factory=dict)
 
     def said(
         self, factor: Factor, source: ModelSource, text_id: str, text: str
@@ -126,13 +127,13 @@ class Answers:
                 yield GroupResponse(UNREAD), ""
             return
         # What was asked is kept beside the answers, so people are not found again
-        for person, prompt_id in self.asked.get((text_id, asked_by(factor, source)), ()):
+        for person, prompt_id in self.posed.get((text_id, asked_by(factor, source)), ()):
             replies = () if prompt_id is None else self.replies.get(prompt_id, ())
             response = read_label(factor, source, replies)
             if prompt_id is None:
                 response = GroupResponse(UNKNOWN, (), UNNAMED)
             words = " ".join(replies[0].text.split())[:_KEPT] if replies else ""
-            words = words or response.why
+            words = words or response.reason
             yield response, f"{person}: {words}" if person else words
 
 
@@ -194,7 +195,7 @@ def read_label(factor: Factor, source: ModelSource, replies: Sequence[Reply]) ->
     >>> asked = ModelSource(kind="model", name="model", question="Which?")
     >>> read_label(load_factor("religion"), asked, [Reply("Hindu.", "ok")]).status
     'group'
-    >>> read_label(load_factor("religion"), asked, [Reply("Hindu; Muslim", "ok")]).why
+    >>> read_label(load_factor("religion"), asked, [Reply("Hindu; Muslim", "ok")]).reason
     'malformed'
     """
     group_of = {spelling_key(label): group for label, group in labels_of(factor).items()}
@@ -311,7 +312,7 @@ class GroupLabelling(ModelReader):
                 response = read_label(factor, source, replies.get(prompt_id, ()))
                 keys = [factor.keys[place] for place in response.places]
                 words = read[prompt_id] = (
-                    response.why or " and ".join(keys) or f"({response.status})"
+                    response.reason or " and ".join(keys) or f"({response.status})"
                 )
             counts[name][words] += times
         for line in _counted(counts):

@@ -99,7 +99,7 @@ class GroupWordTable:
             for group, phrases in words_of.items():
                 for phrase in phrases:
                     written = phrase if phrase in source.as_written else ""
-                    place = (context.holds, bool(context.where)) if context else ()
+                    place = (context.holds, bool(context.required)) if context else ()
                     # The rarest word of each form tells whether a text need be read at all
                     for words in sorted(_forms(phrase, plurals=source.plural)):
                         entry = Entry(groups.index(group), len(words), written, *place)

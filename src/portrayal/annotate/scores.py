@@ -232,7 +232,7 @@ def _setup(settings: Mapping[str, Any]) -> Callable[..., list[Any]]:
     def wordings(text: str, other: _Partner) -> tuple[_Wording, _Wording, _Wording, float, Spans]:
         # Without a known partner the gendered words of the locale are exchanged
         change = exchange if other is _NOBODY else exchange_between(locale, other.words)
-        spans, weight = hidden_spans(text, locale, other.names, other.asked), 0.0
+        spans, weight = hidden_spans(text, locale, other.names, other.prompt_words), 0.0
         written, masked, twin = _Wording(), _Wording(), _Wording()
         for piece in _pieces(hidden(text, spans)):
             value = after = polarity(piece)
@@ -301,14 +301,14 @@ def _agency_gaps(
 class _Partner(NamedTuple):
     """What stands in place of a person's words, what is hidden, and the `weight` of the other text.
 
-    Hidden are `names` and the words that the requests of the block differ in (`asked`). The weight
-    is a half where either wording has its words; where only one of the two has words that are left
-    out, its text counts as exchanged and the other's as it is.
+    Hidden are `names` and the words that the requests of the block differ in (`prompt_words`). The
+    weight is a half where either wording has its words; where only one of the two has words that
+    are left out, its text counts as exchanged and the other's as it is.
     """
 
     words: Pairs = ()
     names: frozenset[str] = frozenset()
-    asked: frozenset[str] = frozenset()
+    prompt_words: frozenset[str] = frozenset()
     weight: float = 0.5
 
 

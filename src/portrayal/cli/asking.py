@@ -55,7 +55,7 @@ def asking_options(
         # Limits are shared by all the models of a command; whom it asks is not
         if whose and option.name in OWN:
             option = replace(  # noqa: PLW2901
-                option, shown=f"{whose}_{option.shown}", help=f"The {whose}'s: {option.help}"
+                option, flag=f"{whose}_{option.flag}", help=f"The {whose}'s: {option.help}"
             )
         options.append(replace(option, default=samples) if option.name == "samples" else option)
     shaping = SHAPING if "parameters" in limits and not whose else ()

@@ -39,7 +39,7 @@ def collect_of(study: str, file: str = "") -> tuple[Callable[..., None], str]:
     of_prompts = () if file else ("prompts",)
     model_options = ask.asking_options("model", "samples", *of_prompts, "arm")
     options = record(
-        [*model_options, *prompt_options(study, [option.shown for option in model_options])]
+        [*model_options, *prompt_options(study, [option.flag for option in model_options])]
     )
 
     def collect(
@@ -120,7 +120,7 @@ def study_options(name: str) -> Any:
     ]
     all_options = [option for key, option in audit_options.items() if key not in without]
     all_options += [*model_options, *own_options.values()]
-    return record([*all_options, *prompt_options(name, [o.shown for o in all_options])])
+    return record([*all_options, *prompt_options(name, [o.flag for o in all_options])])
 
 
 def audit_by(

@@ -103,13 +103,13 @@ def replicate_of(name: str) -> tuple[Callable[..., None], str]:
 def _show_replication(replication: "Replication", format: str, most: int | None) -> None:
     """Print every published figure beside ours, why they may differ, and what was not read."""
     parts = [*_figures(replication, most)]
-    parts += [f"why they may differ: {reason}" for reason in replication.why]
+    parts += [f"why they may differ: {reason}" for reason in replication.reasons]
     parts += [f"left out: {text}" for text in replication.left_out[:3]]
     if len(replication.left_out) > 3:
         parts.append(f"and {len(replication.left_out) - 3:,} files more")
     flat = [{**asdict(figure), "verdict": figure.verdict} for figure in replication.figures]
     facts: dict[str, Any] = {"study": replication.run.study, "run": replication.run.path}
-    facts |= {"figures": flat, "why": replication.why}
+    facts |= {"figures": flat, "why": replication.reasons}
     show.give(format, facts, parts, flat)
 
 

@@ -122,7 +122,7 @@ def sheet(
     facts |= {"files": [*map(str, files)], "strata": dict(sample.strata), "too_few": short}
     words = "" if width is None else f"; expected width of a share of these texts: {width:.3f}"
     parts = [f"{name}: {n:,} of {of:,} texts" for name, (of, n) in sample.strata.items()]
-    fewest = sorted(short, key=lambda place: place.drawn)[:_SHORT]
+    fewest = sorted(short, key=lambda place: place.n_drawn)[:_SHORT]
     parts += [f"{len(items):,} texts{words}", *(f"warning: {place.sentence}" for place in fewest)]
     parts += [f"and {len(short) - _SHORT} more such"] if len(short) > _SHORT else []
     after = f"then: portrayal label merge {folder} --out {sample.about}.csv"

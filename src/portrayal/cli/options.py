@@ -81,20 +81,21 @@ def record(options: Iterable[Option]) -> Any:
     for option in by_name.values():
         if option.rare:
             hidden = Annotated[str | None, Parameter(show=False)]
-            shown_fields.append((option.shown, hidden, field(default=None)))
+            shown_fields.append((option.flag, hidden, field(default=None)))
             continue
-        one = str if option.named or option.kind is Any else option.kind  # `given` reads NAME=VALUE
+        # `given` reads NAME=VALUE
+        one = str if option.is_map or option.kind is Any else option.kind
         kind = list[one] if option.repeated else one  # type: ignore[valid-type]
         default = None if option.repeated else option.default
         words = Parameter(
             help=option.help,
             group=PANEL[option.panel],
             metavar=option.metavar or None,
-            negative=f"--un{option.shown}" if default is True else (),
+            negative=f"--un{option.flag}" if default is True else (),
             show_default=default is not False and default not in (None, ""),
         )
         kind = kind | None if default is None else kind
-        shown_fields.append((option.shown, Annotated[kind, words], field(default=default)))
+        shown_fields.append((option.flag, Annotated[kind, words], field(default=default)))
     if rare := [name for name, option in by_name.items() if option.rare]:
         sentence = f"What is rarely needed, repeatable: {', '.join(rare)}."
         words = Parameter(help=sentence, group=PANEL["Output"], metavar="KEY=VALUE")
@@ -115,7 +116,7 @@ def given(values: Any) -> dict[str, Any]:
     declared: dict[str, Option] = values.options
     read_values: dict[str, Any] = {}
     for name, option in declared.items():
-        value = getattr(values, option.shown, None)
+        value = getattr(values, option.flag, None)
         # Defaults are left out: what a file of options says must count over them
         if value is None or value == option.default:
             continue
@@ -123,8 +124,8 @@ def given(values: Any) -> dict[str, Any]:
             read_values[name] = option.read(value)
             continue
         read_values[name] = tuple(value) if option.repeated else value
-        if option.named:
-            read_values[name] = pairs(f"--{option.shown}", value, option)
+        if option.is_map:
+            read_values[name] = pairs(f"--{option.flag}", value, option)
     asking = options_of(AskingConfig)
     rare = {name: option for name, option in declared.items() if option.rare}
     for text in getattr(values, "set", None) or ():
@@ -209,9 +210,9 @@ def prompt_options(study: str, other_names: Collection[str] = ()) -> list[Option
         if option.repeated:
             singular = name.removesuffix("s")
             pair = "FIELD=NAME" if singular == "column" else "NAME=VALUE"
-            text, metavar = f"{option.help} Repeatable.", pair * option.named
-            option = replace(option, default=None, help=text, shown=singular, metavar=metavar)
-        if option.shown not in other_names:
+            text, metavar = f"{option.help} Repeatable.", pair * option.is_map
+            option = replace(option, default=None, help=text, flag=singular, metavar=metavar)
+        if option.flag not in other_names:
             options.append(option)
     return options
 

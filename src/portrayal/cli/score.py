@@ -68,13 +68,7 @@ def people(
     from portrayal.annotate.people.labeler.stage import labelling_of
     from portrayal.annotate.people.stories.rows import PEOPLE
     from portrayal.measure.stories.conclusions import conclusions
-    from portrayal.raters.people import (
-        compare,
-        label,
-        label_by_model,
-        read_gold,
-        score_people,
-    )
+    from portrayal.raters.people import compare, label, label_by_model, read_gold, score_people
     from portrayal.run import Run
 
     json = format == "json"
@@ -132,7 +126,7 @@ def _conclusion_facts(cells: "Sequence[Conclusion]") -> dict[str, Any]:
     total = summary_of(cells)
     return {
         "n_cells": total.cells,
-        "mean_absolute_log_quotient": total.moved,
+        "mean_absolute_log_quotient": total.shift,
         "share_that_differ": total.differ,
         "cells": list(cells),
     }
@@ -143,7 +137,7 @@ def _conclusion_parts(cells: "Sequence[Conclusion]") -> "Iterator[show.Part]":
     from portrayal.measure.stories.conclusions import MANY_PEOPLE, summary_of
 
     total = summary_of(cells)
-    if total.moved is None or total.differ is None:
+    if total.shift is None or total.differ is None:
         yield f"no group has {MANY_PEOPLE} labelled people, so no conclusion is compared"
         return
     heads = ("conclusion", "group", "people", "by labels", "as read", "read / labels")
@@ -157,7 +151,7 @@ def _conclusion_parts(cells: "Sequence[Conclusion]") -> "Iterator[show.Part]":
     yield heads, rows
     yield (
         f"conclusions of {total.cells} groups with {MANY_PEOPLE} labelled people or more: mean "
-        f"absolute log quotient {total.moved:.3f}; {total.differ:.0%} of the intervals leave out 1"
+        f"absolute log quotient {total.shift:.3f}; {total.differ:.0%} of the intervals leave out 1"
     )
 
 
@@ -239,11 +233,7 @@ def _classifiers(
     """
     from portrayal.annotate.agency import load_classifier
     from portrayal.annotate.agency.labelled import shown
-    from portrayal.annotate.agency.loading import (
-        llm_classifier,
-        parse_llm,
-        sentence_prompt,
-    )
+    from portrayal.annotate.agency.loading import llm_classifier, parse_llm, sentence_prompt
     from portrayal.annotate.agency.rows import classifying_of
 
     models = {spec: classifying_of(spec, settings) for spec in specs}

@@ -165,14 +165,14 @@ class Measured:
         Shape (k,): a logarithm where ratios are compared; NaN where it has none.
     influence, weight
         Of each prompt, (n_prompts, k); the first sum to 0, the second to 1.
-    here
+    occurs
         Whether the group occurs in the prompt, (n_prompts, k).
     """
 
     value: FloatArray
     influence: FloatArray
     weight: FloatArray
-    here: BoolArray
+    occurs: BoolArray
 
 
 def measured(sums: Sums) -> Measured:
@@ -235,7 +235,7 @@ def _inferred(
     """Infer the changes between two sides by the score of what their sums say."""
     one, two = measured_sides
     value, influence = two.value - one.value, two.influence - one.influence
-    sums, inside = sides[0], one.here | two.here
+    sums, inside = sides[0], one.occurs | two.occurs
     if not paired:
         return clustered_changes(value, influence, one.weight, two.weight, level, margin), None
     if sums.log and all(side.are_shares for side in sides):

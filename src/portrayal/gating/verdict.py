@@ -125,20 +125,20 @@ class Limit:
 
     Attributes
     ----------
-    run, what
+    run, outcome
         Which run, and what is too much: "refused", "empty", "failed" or "unmatched".
     share, allowed
         The share, and the largest that is allowed, in 0–1.
     """
 
     run: str
-    what: str
+    outcome: str
     share: float
     allowed: float
 
     def __str__(self) -> str:
         """Say it: "runs/new: 34 % refused, above the 20 % allowed"."""
-        return f"{self.run}: {self.share:.0%} {self.what}, above the {self.allowed:.0%} allowed"
+        return f"{self.run}: {self.share:.0%} {self.outcome}, above the {self.allowed:.0%} allowed"
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,7 @@ class Inference(Clustered):
         How p was computed.
     fixed
         Bounds and p in these very prompts, (k,) each; None where they are not inferred.
-    here
+    of_texts
         Bounds for these very texts, (k,) each, of what labels by hand correct.
     corrected
         The same corrected by labels by hand; None where there are none.
@@ -81,7 +81,7 @@ class Inference(Clustered):
     method: npt.NDArray[np.str_]
     tested: str
     fixed: tuple[FloatArray, FloatArray, FloatArray] | None = None
-    here: tuple[FloatArray, FloatArray] | None = None
+    of_texts: tuple[FloatArray, FloatArray] | None = None
     corrected: "Inference | None" = None
 
     def in_these_prompts(self, i: int) -> Fixed | None:
@@ -504,9 +504,8 @@ def corrected_estimate(
     labels = "hand_labels" if hand.by == BY_HAND else "corrected_by"
     instruments = {**fields["instruments"], labels: hand.note}
     status = fields.get("status", Status())
-    reason = undefined if np.isnan(scale) else None
     # The first reason that holds: no baseline, then too few labels, then an impossible value.
-    reason = reason or hand.too_few(i, fields["group"])
+    reason = (undefined if np.isnan(scale) else None) or hand.too_few(i, fields["group"])
     if reason is None and np.isnan(value):
         reason = IMPOSSIBLE
     if reason is not None:
@@ -527,8 +526,9 @@ def corrected_estimate(
         more |= {"tests": tests, "fixed": result.in_these_prompts(i)}
     numbers: dict[str, float] = {"naive": naive, "moved": value - naive, **result.effective(i)}
     # What holds of these very texts alone stands beside what holds of prompts like these.
-    if result.here is not None:
-        numbers |= {"low_here": float(result.here[0][i]), "high_here": float(result.here[1][i])}
+    if result.of_texts is not None:
+        low, high = (float(bound[i]) for bound in result.of_texts)
+        numbers |= {"low_here": low, "high_here": high}
     part, base = (hand.sums.sums[k::2].sum(1)[:, i] for k in (0, 1))
     if scale != 1.0:
         numbers |= {"share": value / scale, "baseline": 1.0 / scale, "count": float(part[0])}
@@ -588,7 +588,7 @@ def corrected_inference(
     (low, high), value = bounds(like_these), start + slope * like_these.value / by
     on_scale = replace(like_these, value=value, low=low, high=high)
     corrected = inference(on_scale, method, method + TEST if tested else "")
-    return replace(corrected, fixed=(*bounds(these), these.p), here=bounds(of_texts))
+    return replace(corrected, fixed=(*bounds(these), these.p), of_texts=bounds(of_texts))
 
 
 def inference(result: Clustered, method: str, tested: str) -> Inference:

@@ -57,7 +57,7 @@ def verify_run(run: Run) -> list[Problem]:
     # Files outside only where the run itself is whole: one error at a time
     outside = run.manifest.outside(run.settings().get("options", {}).values())
     # A run is read elsewhere than it was made: what is not here cannot have changed here.
-    return [problem for problem in outside if problem.what != MISSING]
+    return [problem for problem in outside if problem.fault != MISSING]
 
 
 def write_model_card(run: Run, out: str | Path | None = None) -> Path:
@@ -189,7 +189,7 @@ def _lists(view: View) -> dict[str, list[Statement]]:
     first = first_screen(view)
     # Nothing found is a result too: shown with what came nearest
     near = [candidate.first for candidate in first.lead.candidates[:1]]
-    lists["findings"] = [(first.none, near)] if first.none else []
+    lists["findings"] = [(first.lead.sentence, near)] if first.lead.sentence else []
     for finding in first.findings:
         sentence = f"{finding.headline} ({'; '.join((finding.sure, *finding.facts))})."
         lists["findings"].append((sentence, finding.estimates))

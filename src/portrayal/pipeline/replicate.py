@@ -142,7 +142,7 @@ class Replication:
 
     run: Run
     figures: tuple[PublishedFigure, ...]
-    why: tuple[str, ...]
+    reasons: tuple[str, ...]
     left_out: tuple[str, ...] = ()
 
 
@@ -238,7 +238,7 @@ def beside_published(run: Run) -> Replication:
         When the study has no published tables.
     """
     spec = published_tables_of(run.study)
-    figures = _figures(run.records, spec, beside=True)
+    figures = _figures(run.records, spec, by_writer=True)
     q = benjamini_hochberg([figure.p_apart for figure in figures]).tolist()
     pairs = zip(figures, q, strict=True)
     tested = [replace(f, q=None if math.isnan(value) else value) for f, value in pairs]
@@ -350,7 +350,7 @@ _AS_PRINTED = """
 
 
 def _figures(
-    records: Iterable[Estimate], spec: Mapping[str, Any], *, beside: bool = False
+    records: Iterable[Estimate], spec: Mapping[str, Any], *, by_writer: bool = False
 ) -> list[PublishedFigure]:
     """Every published figure beside that of the model of its name, or of each audited model."""
     import duckdb
@@ -365,7 +365,7 @@ def _figures(
         db.execute("create table estimates as from audited")
         for name in {name: None for table in spec["tables"] for name in table["reads"]}:
             db.from_arrow(published(name)).create(name)
-        if not beside:
+        if not by_writer:
             return list(_compared(db, spec))
         printed_models = [*dict.fromkeys(figure.model for figure in _compared(db, spec))]
         db.from_arrow(pa.table({"model": printed_models})).create("printed")

@@ -247,7 +247,7 @@ class ShortPlace:
     ----------
     place
         A stratum and its value, or domain and condition as the prompts say.
-    drawn, unit
+    n_drawn, unit
         How many units of it were drawn, and what they are ("people of a role", "texts").
     least
         How many a correction needs.
@@ -256,7 +256,7 @@ class ShortPlace:
     """
 
     place: str
-    drawn: int
+    n_drawn: int
     unit: str
     least: int
     needed: int | None
@@ -268,7 +268,7 @@ class ShortPlace:
         if self.needed is None:
             would = "the whole run has too few"
         return (
-            f"these labels cannot correct {self.place}: they are of {self.drawn} {self.unit} "
+            f"these labels cannot correct {self.place}: they are of {self.n_drawn} {self.unit} "
             f"there, and a correction needs {self.least}; {would}"
         )
 

@@ -539,7 +539,7 @@ class Catalogue(Generic[T]):
 
     Attributes
     ----------
-    what
+    noun
         What one of them is: "a factor".
     folder
         Where those that ship stand.
@@ -549,7 +549,7 @@ class Catalogue(Generic[T]):
         Name of the file in a folder of its own, for kinds that are folders; "" for files.
     """
 
-    what: str
+    noun: str
     folder: Traversable
     read: Callable[[str, DataFile], T]
     file: str = ""
@@ -584,7 +584,7 @@ class Catalogue(Generic[T]):
         if not path.is_file():
             need = f"a folder with a file {self.file}" if self.file else "a file that exists"
             raise UnknownNameError(
-                f"{name!r} is neither {self.what} that ships ({', '.join(self.names)}) nor {need}. "
+                f"{name!r} is neither {self.noun} that ships ({', '.join(self.names)}) nor {need}. "
                 "Name one of them, or give the path of your own."
             )
         name_of_file = path.absolute().parent.name if self.file else path.stem

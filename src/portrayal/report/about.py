@@ -156,11 +156,11 @@ def _conclusions(view: View) -> list[str]:
     if not annotator or view.settings.get("labeler"):
         return []
     total = summary_of(measured(annotator))
-    if total.moved is None:
+    if total.shift is None:
         return []
     return [
         f"Measured on stories that people labelled: of {total.cells} groups with many people, the "
-        f"reader moves ratios by {fmt.share(math.expm1(total.moved))} on average. A number that "
+        f"reader moves ratios by {fmt.share(math.expm1(total.shift))} on average. A number that "
         "its errors could have made is not stated; the ranges beside values hold them."
     ]
 

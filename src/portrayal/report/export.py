@@ -40,7 +40,7 @@ def plot(run: Run, measure: str, figure: int = 0) -> Figure:
         if screen.chart is not None:
             return screen.chart
         # One finding is no chart of findings; its measure has one.
-        lead = next(iter((*screen.findings, *screen.here)), None)
+        lead = next(iter((*screen.findings, *screen.in_these_prompts)), None)
         measure = lead.first.measure if lead is not None else next(iter(view.by_measure))
     rows = choose(view.estimates, measure, {})
     name = rows[0].measure

@@ -88,7 +88,7 @@ class Report:
         What cannot be said, in sentences.
     described
         Who is in the texts and the like, whatever is tested, in sentences.
-    asked
+    hypotheses
         A line for each question that was asked beforehand: when, and what came out.
     remedies
         Options that would answer what is left open, each with its command.
@@ -96,7 +96,7 @@ class Report:
         What labels of a sample corrected, by how much, and what they did not and why, a line each.
     findings
         What the report states, those that stand in front first; `folded` says which a page folds.
-    here
+    in_these_prompts
         What holds in these prompts, were they fixed, though not in prompts like them.
     chart
         The findings, or what comes nearest, as a chart of at most five rows; None where there is
@@ -118,11 +118,11 @@ class Report:
     lead: Headline
     cannot: tuple[str, ...]
     described: tuple[str, ...]
-    asked: tuple[str, ...]
+    hypotheses: tuple[str, ...]
     remedies: tuple[str, ...]
     corrected: tuple[str, ...]
     findings: tuple[Finding, ...] = ()
-    here: tuple[Finding, ...] = ()
+    in_these_prompts: tuple[Finding, ...] = ()
     chart: Figure | None = None
     planted: "Planted | None" = None
 
@@ -134,20 +134,15 @@ class Report:
             return first_screen(view)
 
     @property
-    def none(self) -> str:
-        """What it leads with where nothing is stated: what could have been; or ""."""
-        return self.lead.sentence
-
-    @property
     def stated(self) -> tuple[Finding, ...]:
         """All findings, those of these prompts alone last."""
-        return (*self.findings, *self.here)
+        return (*self.findings, *self.in_these_prompts)
 
     @property
     def leads(self) -> tuple[str, ...]:
         """The sentences before the findings."""
         planted = (self.planted.sentence,) if self.planted else ()
-        return (*planted, *filter(None, (" ".join(self.described), self.none)))
+        return (*planted, *filter(None, (" ".join(self.described), self.lead.sentence)))
 
     @property
     def alike(self) -> tuple[str, ...]:
@@ -188,7 +183,7 @@ def first_screen(view: View) -> Report:
         lead,
         cannot_lines(view),
         described_lines(view),
-        asked=answers(view),
+        hypotheses=answers(view),
         remedies=remedies(view, local),
         corrected=corrections(view),
     )
@@ -204,7 +199,7 @@ def first_screen(view: View) -> Report:
         screen = replace(screen, cannot=(*screen.cannot, line))
     chart = glance(view, general or nearest(view))
     sample = planted(view, (*general, *local))
-    return replace(screen, findings=general, here=local, chart=chart, planted=sample)
+    return replace(screen, findings=general, in_these_prompts=local, chart=chart, planted=sample)
 
 
 def finding_facts(run: Run) -> dict[str, Any]:
@@ -232,10 +227,10 @@ def finding_lines(run: Run | View) -> Iterator[str]:
     for rank, finding in enumerate(screen.findings, start=1):
         yield f"{rank}. {finding.headline}."
         yield f"   {finding.sure}; {'; '.join(finding.facts)}"
-    for finding in screen.here:
+    for finding in screen.in_these_prompts:
         yield f"In these {finding.units}: {finding.headline}."
         yield f"   {'; '.join(finding.facts)}"
-    yield from (f"asked beforehand: {line}" for line in screen.asked)
+    yield from (f"asked beforehand: {line}" for line in screen.hypotheses)
     yield from (*screen.remedies, *screen.corrected)
     if candidates := screen.lead.candidates:
         yield "nearest to a finding (value, interval, p, q, what would establish it):"
@@ -259,7 +254,7 @@ def answer_lines(run: Run | View) -> Iterator[str]:
         # One fact, and that nobody checked the scorer's reading of these texts.
         facts = [f for i, f in enumerate(finding.facts) if i < 1 or f == AS_READ]
         yield f"{finding.headline}. {capital(finding.sure)}: {', '.join(facts)}."
-    yield from (f"asked beforehand: {line}" for line in screen.asked)
+    yield from (f"asked beforehand: {line}" for line in screen.hypotheses)
     # What would answer a question that is open comes before more of what is answered.
     if not findings and screen.remedies:
         yield screen.remedies[0]
@@ -369,26 +364,26 @@ class Planted:
 
     Attributes
     ----------
-    who
+    writer
         Who wrote the sample.
     rows
         Each planted difference in words, with the ranks of the findings that state it.
-    others
+    n_others
         How many findings state nothing that was planted.
     """
 
-    who: str
+    writer: str
     rows: tuple[tuple[str, tuple[int, ...]], ...]
-    others: int
+    n_others: int
 
     @property
     def sentence(self) -> str:
         """How many were found, and what else was."""
         n_found = sum(bool(ranks) for _, ranks in self.rows)
-        more = f"{fmt.plural(self.others, 'finding')} that nobody planted"
+        more = f"{fmt.plural(self.n_others, 'finding')} that nobody planted"
         return (
             f"{n_found} of {fmt.plural(len(self.rows), 'planted difference')} found, and "
-            f"{more if self.others else 'nothing else'}."
+            f"{more if self.n_others else 'nothing else'}."
         )
 
 

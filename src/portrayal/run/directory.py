@@ -90,10 +90,10 @@ class Run:
             Naming the first file that is not as it was written, and what to do.
         """
         wrong = self.manifest.problems()
-        if wrong := [problem for problem in wrong if not (under_way and problem.what == STALE)]:
+        if wrong := [problem for problem in wrong if not (under_way and problem.fault == STALE)]:
             more = f" ({len(wrong) - 1:,} more files)" if len(wrong) > 1 else ""
             raise RunError(
-                f"{self.path / wrong[0].file} {wrong[0].what}{more}. Run the same "
+                f"{self.path / wrong[0].file} {wrong[0].fault}{more}. Run the same "
                 "`portrayal audit` command again, with its --texts or --model: what does not fit "
                 "is made anew."
             )

@@ -78,16 +78,16 @@ class Problem:
     ----------
     file
         Its path in the run; of what is outside it, its name.
-    what
+    fault
         The rest of a sentence that begins with the file.
     """
 
     file: str
-    what: str
+    fault: str
 
     def __str__(self) -> str:
         """Say it: "texts/part-00000.parquet is not as it was written: …"."""
-        return f"{self.file} {self.what}"
+        return f"{self.file} {self.fault}"
 
 
 CHANGED = "is not as it was written: it was changed, or is of another run"
@@ -296,9 +296,9 @@ class Manifest:
         lines, closed = [], {*self.steps()}
         for problem in self.problems(strict=True):
             file, step = problem.file, step_of(problem.file)
-            if problem.what == UNLISTED and step and step not in closed:
+            if problem.fault == UNLISTED and step and step not in closed:
                 continue  # an open step goes on with the parts that it has
-            if _TEMPORARY.fullmatch(file) and problem.what == UNLISTED:
+            if _TEMPORARY.fullmatch(file) and problem.fault == UNLISTED:
                 (self.folder / file).unlink()  # of a process that was killed
             elif _family(step) in makes and _can_go(problem):
                 lines.append(self._take_away(problem, str(step), by_user=by_user))
@@ -389,7 +389,7 @@ def _can_go(problem: Problem) -> bool:
     left alone.
     """
     name = problem.file.rpartition("/")[2]
-    if problem.what == STALE or (problem.what == UNLISTED and not _PART.fullmatch(problem.file)):
+    if problem.fault == STALE or (problem.fault == UNLISTED and not _PART.fullmatch(problem.file)):
         return False
     return not problem.file.startswith("study/") and not name.startswith("journal.")
 

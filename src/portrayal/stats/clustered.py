@@ -293,7 +293,8 @@ def infer_differences(
     """Infer differences of two clustered means, sum y / sum n − sum z / sum m, over shared prompts.
 
     Prompts that hold both sides count as pairs; prompts that hold one side (a design in which each
-    prompt names one group) count for that side alone. Shapes, errors and sources as `infer_means`.
+    prompt names one group) count for that side alone. The variance is at least the pooled one, as
+    equal samples have. Shapes, errors and sources as `infer_means`.
 
     Examples
     --------
@@ -306,8 +307,14 @@ def infer_differences(
     if y.shape != z.shape:
         raise ValueError(f"both means need one shape; got {y.shape} and {z.shape}.")
     means = divide(y.sum(0), n.sum(0)), divide(z.sum(0), m.sum(0))
-    influence = divide(y - means[0] * n, n.sum(0)) - divide(z - means[1] * m, m.sum(0))
-    return infer_influences(means[0] - means[1], influence, (n, m), level, null)
+    influences = divide(y - means[0] * n, n.sum(0)), divide(z - means[1] * m, m.sum(0))
+    # Few units may hardly vary by chance: the smaller sample then varies as both together do.
+    g, h = effective_number(n), effective_number(m)
+    first, second = ((influence**2).sum(0) for influence in influences)
+    pooled = np.fmax(divide(g * g * first + h * h * second, g * h * (first + second)), 1.0)
+    squared, df = (part * pooled for part in clustered_variance(np.subtract(*influences), [n, m]))
+    clusters = np.minimum((n > 0).sum(0), (m > 0).sum(0))
+    return _t_of(np.subtract(*means), squared, df, clusters, (n, m), level, null)
 
 
 def infer_influences(

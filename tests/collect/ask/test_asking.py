@@ -115,7 +115,7 @@ def test_a_prompt_maker_says_its_options_itself():
         patch.setattr(registry, "names", lambda *_: ("made-up",))
         options = prompt_options("made-up")
     assert [each.name for each in options] == ["rows", "kinds", "marks"]
-    assert [each.shown for each in options] == ["rows", "kind", "mark"]
+    assert [each.flag for each in options] == ["rows", "kind", "mark"]
     words = ["A file.", "Which ones. Repeatable.", "Which ones. Repeatable."]
     assert [each.help for each in options] == words
     asked = record(options)

@@ -216,5 +216,5 @@ def test_the_reader_that_ships_was_measured():
     assert measured("people-labelled.v1") == []
     total = summary_of(measured("people.v8"))
     assert total.cells == 75
-    assert total.moved < 0.07
+    assert total.shift < 0.07
     assert abs(total.worst[0].quotient) == max(abs(c.quotient) for c in total.worst)

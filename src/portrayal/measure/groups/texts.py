@@ -343,7 +343,7 @@ def units_of(
         present / n_groups,
         mentions,
         np.array([STATUSES.index(answer.status) for answer in answers], dtype=np.int64),
-        [answer.why for answer in answers],
+        [answer.reason for answer in answers],
         np.array([key in visible_keys for key in factor.keys]),
         np.full(k, np.nan),
     )

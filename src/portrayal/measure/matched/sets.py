@@ -95,7 +95,7 @@ class MatchedSets:
         Name of the pair of each set.
     hand
         By score, the texts to which people gave a number, by their half: set × groups + group.
-    beside
+    siblings
         The sets of the same run by its other columns of groups.
     """
 
@@ -121,12 +121,12 @@ class MatchedSets:
     recognised: tuple[str, ...] = ()
     hand: Mapping[str, HandUnits] = field(default_factory=dict)
     apart: bool = False
-    beside: tuple["MatchedSets", ...] = ()
+    siblings: tuple["MatchedSets", ...] = ()
 
     @property
     def all(self) -> tuple["MatchedSets", ...]:
         """Return these sets, and those by the other columns of groups."""
-        return (self, *self.beside)
+        return (self, *self.siblings)
 
     @property
     def half(self) -> IntArray:

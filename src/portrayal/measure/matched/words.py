@@ -89,7 +89,7 @@ class MatchedTexts:
     @property
     def all(self) -> tuple["MatchedTexts", ...]:
         """Return these texts, and the same in the sets by the other columns of groups."""
-        return (self, *(MatchedTexts(sets, self.run, self.locale) for sets in self.sets.beside))
+        return (self, *(MatchedTexts(sets, self.run, self.locale) for sets in self.sets.siblings))
 
     @property
     def side_of_source(self) -> IntArray:

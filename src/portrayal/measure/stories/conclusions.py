@@ -253,7 +253,7 @@ class Summary:
     ----------
     cells
         How many there are.
-    moved
+    shift
         Mean absolute quotient, a logarithm; None without a cell.
     differ
         Share of the cells whose interval leaves out 1.
@@ -262,7 +262,7 @@ class Summary:
     """
 
     cells: int
-    moved: float | None
+    shift: float | None
     differ: float | None
     worst: list[Conclusion]
 

@@ -46,7 +46,7 @@ def name_subordination(tally: Tally, scope: Scope) -> Iterator[Estimate]:
         rows = (zip(tally.races, row, strict=True) for row in tally.likelihood[names].tolist())
         shares = [{f"share_{race}": x for race, x in row if not np.isnan(x)} for row in rows]
         details_of = [{"counts": counts} for counts in shares].__getitem__
-        fields_of = RoleFields(own=details_of, smoothing=scope.smoothing)
+        fields_of = RoleFields(more_fields=details_of, smoothing=scope.smoothing)
         yield from role_ratios(NAME_SUBORDINATION, sums, stratum, scope, fields_of)
 
 
@@ -98,7 +98,7 @@ class _Listed:
     likelihood: float
     table: NameTable | None
     share: float
-    others: list[float]
+    by_race: list[float]
 
 
 def common_names(
@@ -203,7 +203,7 @@ def _counts(
             n_clusters=n_clusters,
             details={
                 "likelihood_of_name": row.likelihood,
-                **{OTHER + r: x for r, x in zip(tally.races, row.others, strict=True) if x > MUCH},
+                **{OTHER + r: x for r, x in zip(tally.races, row.by_race, strict=True) if x > MUCH},
             },
         )
 

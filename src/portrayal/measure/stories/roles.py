@@ -40,14 +40,14 @@ class FairNames:
     ----------
     naming
         Columns as the tally's races; None where there are no counts.
-    drawn
+    drawn_from
         The null in words, or why there is none.
     second
         Name of the table of the races that the first one lacks.
     """
 
     naming: FairNaming | None
-    drawn: str
+    drawn_from: str
     second: str = ""
 
 
@@ -82,7 +82,7 @@ class FairTests:
 
     def why_none(self, i: int) -> str | None:
         """Why race `i` has no test; None where it has one."""
-        return self.names.drawn if self.names.naming is None else self.names.naming.reason(i)
+        return self.names.drawn_from if self.names.naming is None else self.names.naming.reason(i)
 
     def status(self, i: int) -> Status:
         """Why race `i` has no test, or is described only."""
@@ -100,7 +100,7 @@ class FairTests:
             float(values[i]) / starred
             for values in (self.names.naming.share, self.shares.null_low, self.shares.null_high)
         )
-        return Null(value, low, high, scope.level, self.names.drawn)
+        return Null(value, low, high, scope.level, self.names.drawn_from)
 
     def details(self, i: int, starred: float) -> dict[str, float]:
         """R0, the shrink factor of the names at hand, and what a true ratio of 2 would read."""

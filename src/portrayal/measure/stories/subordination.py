@@ -68,7 +68,7 @@ class RoleFields:
 
     Attributes
     ----------
-    own, kept
+    more_fields, form
         `fields_of` and `form` of `estimates_of`.
     smoothing
         Added to a count (twice to its total) where one of the two counts is 0.
@@ -79,9 +79,9 @@ class RoleFields:
         What may be made of the ratios, where it is the same of all.
     """
 
-    own: Own = lambda _: {}
+    more_fields: Own = lambda _: {}
     smoothing: float = 0.0
-    kept: Form | None = None
+    form: Form | None = None
     margins: FloatArray | None = None
     status: Status = field(default_factory=Status)
 
@@ -132,7 +132,7 @@ def role_ratios(
 
     def fields(i: int) -> dict[str, Any]:
         cells = [float(values[i]) for values in counts]
-        more = dict(fields_of.own(i))
+        more = dict(fields_of.more_fields(i))
         own_counts = dict(zip(_CELLS, cells, strict=True)) | ratios.effective(i)
         more["counts"] = own_counts | more.get("counts", {})
         more["n_units"] = cells[1] + cells[3]
@@ -162,7 +162,7 @@ def role_ratios(
         ratios,
         scope,
         fields,
-        form=fields_of.kept,
+        form=fields_of.form,
         statistic="ratio",
         status=Status() if weighted else fields_of.status,
         **stratum.fields,
@@ -252,7 +252,7 @@ def _of_stratum(
     # What people say corrects the ratio as it is, and is the finding.
     uneven = uneven and sums.hand is None
     status = Status(detail=WEIGHTED_BESIDE) if uneven else Status()
-    fields_of = RoleFields(own=own, kept="ratio", margins=margins, status=status)
+    fields_of = RoleFields(more_fields=own, form="ratio", margins=margins, status=status)
     yield from role_ratios(SUBORDINATION, sums, stratum, scope, fields_of)
     if uneven:
         by_prompt = replace(stratum, labels_beside={BASIS: WEIGHTED})

@@ -275,7 +275,7 @@ def tables(run: Run, options: PairOptions) -> Tables:
             )
             for group in groups
         ]
-        return replace(by_column[0], beside=tuple(by_column[1:]))
+        return replace(by_column[0], siblings=tuple(by_column[1:]))
 
     sets = cache(made)
     offered: dict[str, Callable[[], Any]] = {

@@ -7,7 +7,7 @@ from portrayal.annotate.people.shared.scan import scan
 def phrases(text, name="Ann"):
     tokens = scan(text)
     names = {at: 0 for at, word in enumerate(tokens.words) if word in (name, "I")}
-    return [(tokens.low[p.at], p.person, p.gender) for p in find_phrases(tokens, names)]
+    return [(tokens.low[p.token], p.person, p.gender) for p in find_phrases(tokens, names)]
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ class Phrase:
 
     Attributes
     ----------
-    start, at
+    start, token
         Token positions of its first word and of its head.
     kind
         "a", "the", "'s" (possessive) or "" by the word it opens with.
@@ -58,7 +58,7 @@ class Phrase:
     """
 
     start: int
-    at: int
+    token: int
     kind: str
     gender: str
     gendered: list[int]
@@ -127,7 +127,7 @@ def _subject(tokens: Tokens, phrase: Phrase) -> int:
 
 def _described(tokens: Tokens, phrase: Phrase, names: Mapping[int, int]) -> int:
     """Index of the named person whom the phrase describes, or -1; notes predicates."""
-    low, start, i = tokens.low, phrase.start, phrase.at
+    low, start, i = tokens.low, phrase.start, phrase.token
     back = _subject(tokens, phrase) + 1
     phrase.predicate = start > 0 and low[back] in _PREDICATE and low[back] != "'s"
     before = low[start - 1] if start else "."
@@ -324,7 +324,7 @@ def _add_mention(draft: TextDraft, index: int, run: Candidate) -> None:
     # Those who speak, are addressed or introduce themselves are not who "she" and "he" mean
     addressed = opens and tokens.low[opens - 1] in LISTS.greetings
     if place not in ("speaker", "introduced") and not addressed:
-        draft.events.append(links.mention_at(tokens, run.end - 1, index)._replace(at=run.start))
+        draft.events.append(links.mention_at(tokens, run.end - 1, index)._replace(token=run.start))
 
 
 _DECLARED = re.compile(r"(?i)\b(?:she|he|they|xe|ze|ey|fae|it)(?:\s?/\s?[a-z]+){1,2}\b")
@@ -378,7 +378,7 @@ def add_phrases(draft: TextDraft, phrases: Sequence[Phrase]) -> None:
     tokens = draft.tokens
     unnamed: dict[str, int] = {}
     for phrase in phrases:
-        noun = tokens.low[phrase.at]
+        noun = tokens.low[phrase.token]
         # In "his brother Tom" the possessive is not Tom
         if phrase.kind == "'s" and phrase.person >= 0 and tokens.low[phrase.start] in en.PRONOUNS:
             draft.barred[phrase.start] = phrase.person
@@ -400,10 +400,10 @@ def add_phrases(draft: TextDraft, phrases: Sequence[Phrase]) -> None:
         draft.called.setdefault(noun, set()).add(person)
         if phrase.gender:
             _add_reference(draft, person, phrase)
-        if not phrase.gendered or phrase.gendered[-1] != phrase.at:
-            one.spans.append(draft.span(phrase.at, phrase.at, "noun"))
+        if not phrase.gendered or phrase.gendered[-1] != phrase.token:
+            one.spans.append(draft.span(phrase.token, phrase.token, "noun"))
         if phrase.person < 0:
-            draft.events.append(links.mention_at(tokens, phrase.at, person))
+            draft.events.append(links.mention_at(tokens, phrase.token, person))
 
 
 def _follow(draft: TextDraft, refer: pronouns.Refer | None = None) -> dict[int, int]:
@@ -418,7 +418,7 @@ def _follow(draft: TextDraft, refer: pronouns.Refer | None = None) -> dict[int, 
         if never >= 0:
             draft.barred.setdefault(i, never)
     draft.events.sort()
-    person_at = {event.at: event.entity for event in draft.events if not event.case}
+    person_at = {event.token: event.entity for event in draft.events if not event.case}
     # A person called "they" is less likely to be the "he" or "she" of the text
     uses = Counter(person for _, person in _they_of(draft, person_at))
     people = [(p.hinted, p.name is not None, uses[i]) for i, p in enumerate(draft.people)]
@@ -436,9 +436,9 @@ def _follow(draft: TextDraft, refer: pronouns.Refer | None = None) -> dict[int, 
         if stranger == len(draft.people):
             draft.people.append(PersonDraft())
         person = max(nearest, stranger)
-        person_at[event.at] = person
+        person_at[event.token] = person
         draft.people[person].meant = True
-        draft.people[person].spans.append(draft.span(event.at, event.at, "reference"))
+        draft.people[person].spans.append(draft.span(event.token, event.token, "reference"))
     for i, person in _they_of(draft, person_at):
         draft.people[person].spans.append(draft.span(i, i, "reference"))
     return person_at
@@ -459,14 +459,14 @@ def _referred(
     for index, one in enumerate(draft.people):
         spans = [span for span in one.spans if span.kind != "name"]
         marks += [pronouns.Mark(span.start, span.end, "noun", index) for span in spans]
-    places = [pending[i].at for i in spoken]
+    places = [pending[i].token for i in spoken]
     spans = [draft.span(place, place, "pronoun") for place in places]
     marks += [pronouns.Mark(*span, number) for number, span in enumerate(spans)]
     chances = refer(draft.text, marks, len(draft.people), len(spoken)).copy()
     # -1, nobody, is the last column
-    grammar = {one.at: one.person for one in liked}
+    grammar = {one.token: one.person for one in liked}
     chances[np.arange(len(spoken)), [by_rules[i] for i in spoken]] *= [
-        BY_GRAMMAR if by_rules[i] == grammar.get(pending[i].at) else BY_RULES for i in spoken
+        BY_GRAMMAR if by_rules[i] == grammar.get(pending[i].token) else BY_RULES for i in spoken
     ]
     mentioned = {event.entity for event in draft.events if not event.case}
     # Who is only addressed or speaks has no event, and no pronoun means them
@@ -479,7 +479,7 @@ def _referred(
         chances[rows],
         [pending[i].gender for i in by_network],
         [one.hinted for one in draft.people],
-        [draft.barred.get(pending[i].at, -1) for i in by_network],
+        [draft.barred.get(pending[i].token, -1) for i in by_network],
     )
     person_of = dict(zip(by_network, meant, strict=True))
     return [person_of.get(i, person) for i, person in enumerate(by_rules)]

@@ -22,13 +22,13 @@ class Preference(NamedTuple):
 
     Attributes
     ----------
-    at
+    token
         Token position of the pronoun.
     person, rival
         Index of who is meant, and of who is not.
     """
 
-    at: int
+    token: int
     person: int
     rival: int
 
@@ -52,12 +52,12 @@ def preferences(
     """
     preferred: list[Preference] = []
     # Who opens sentence after sentence as "she" is one: "She loves Jake. She hates Alex."
-    opening = [one for one in events if one.case == "s" and opens_sentence(tokens, one.at)]
+    opening = [one for one in events if one.case == "s" and opens_sentence(tokens, one.token)]
     chained = {
-        one.at: barred[behind.at]
+        one.token: barred[behind.token]
         for one, behind in pairwise(opening)
         if (behind.sentence, behind.gender) == (one.sentence + 1, one.gender)
-        and behind.at in barred
+        and behind.token in barred
     }
     mentions = [event for event in events if not event.case and event.entity >= 0]
     for event in events:
@@ -66,17 +66,17 @@ def preferences(
         # Mentions before, in this sentence and the last one, of those who can be meant. They are in
         # order, so a long text is not gone through again for every pronoun.
         first = bisect_left(mentions, event.sentence - 1, key=attrgetter("sentence"))
-        last = bisect_left(mentions, event.at, key=attrgetter("at"))
+        last = bisect_left(mentions, event.token, key=attrgetter("token"))
         near = [one for one in mentions[first:last] if genders[one.entity] in ("", event.gender)]
         # "Kim asked Mr. Pratt for his report": who is told to be a man, not who may be one
         sure = list(dict.fromkeys(one.entity for one in near if genders[one.entity]))
         open_ = list(dict.fromkeys(one.entity for one in near if not genders[one.entity]))
-        rival = chained.get(event.at, OTHER)
-        remaining = {one.entity for one in near} - {rival, barred.get(event.at, OTHER)}
-        if event.at in chained and len(remaining) == 1:
-            preferred.append(Preference(event.at, min(remaining), rival))
+        rival = chained.get(event.token, OTHER)
+        remaining = {one.entity for one in near} - {rival, barred.get(event.token, OTHER)}
+        if event.token in chained and len(remaining) == 1:
+            preferred.append(Preference(event.token, min(remaining), rival))
         elif len(sure) == 1 and len(open_) == 1:
-            preferred.append(Preference(event.at, sure[0], open_[0]))
+            preferred.append(Preference(event.token, sure[0], open_[0]))
         elif preference := _by_verb(tokens.low, event, near):
             preferred.append(preference)
     return preferred
@@ -86,7 +86,7 @@ def _by_verb(  # noqa: PLR0911 (a return for each form of sentence)
     low: Sequence[str], event: PersonMention, near: Sequence[PersonMention]
 ) -> Preference | None:
     """What the verb before a pronoun, whose subject and object may be meant, says of them."""
-    i, joined = event.at, low[event.at - 1] if event.at else "."
+    i, joined = event.token, low[event.token - 1] if event.token else "."
     scope = [one for one in near if one.sentence == event.sentence]
     if not scope and event.case == "s" and joined in en.CLAUSE_MARKS:
         scope, joined = list(near), "."
@@ -95,14 +95,14 @@ def _by_verb(  # noqa: PLR0911 (a return for each form of sentence)
         return None
     first = scope[0]
     other = next(one for one in scope if one.entity != first.entity)
-    verbs = [word for word in low[first.at + 1 : other.at] if word[0].isalpha() or word == "'s"]
-    between = [*(word for word in low[other.at + 1 : i] if word != ","), joined]
+    verbs = [one for one in low[first.token + 1 : other.token] if one[0].isalpha() or one == "'s"]
+    between = [*(word for word in low[other.token + 1 : i] if word != ","), joined]
     subject = Preference(i, first.entity, other.entity)
     object_ = Preference(i, other.entity, first.entity)
     if between[0] in ("who", "whose"):
         return object_
     # "Ann's friend" and "Ann and Eva" are no subject and object
-    possessive = "'s" in verbs or between[0] == "'s"
+    possessive = "'s" in (*verbs, between[0])
     if possessive or not verbs or verbs[0] in ("and", "or") or not first.opens:
         return None
     acts = set(verbs)
@@ -113,7 +113,7 @@ def _by_verb(  # noqa: PLR0911 (a return for each form of sentence)
         lets = acts & LISTS.letting and between[0] not in en.FUNCTION_WORDS
         reason = event.case == "p" and between[0] in ("for", "on", "about", "of")
         return object_ if lets or (reason and acts & (LISTS.blamed | LISTS.controlled)) else None
-    if joined in ("that", "how") or other.at == i - 1:
+    if joined in ("that", "how") or other.token == i - 1:
         return subject if acts & LISTS.pledging else object_ if acts & LISTS.minding else None
     # Implicit causality (Garvey and Caramazza 1974): the verb says whose doing the reason is
     if joined in LISTS.causes:

@@ -98,7 +98,8 @@ def resolve(
         place = {person: i for i, person in enumerate(persons)}
         local = [e if e.case else e._replace(entity=place[e.entity]) for e in part]
         # Whom a possessive cannot be may not be among the people of this part
-        never = {e.at: place.get(barred[e.at], links.OTHER) for e in part if e.at in barred}
+        known = [e.token for e in part if e.token in barred]
+        never = {token: place.get(barred[token], links.OTHER) for token in known}
         hints = [(genders[person], *people[person][1:]) for person in persons]
         mentions = links.Mentions(local, never)
         score, choice = _likeliest(mentions, hints)
@@ -107,28 +108,29 @@ def resolve(
             for one in preferred
             if one.person in place
             and one.rival in place
-            and one.at not in never
-            and choice.entity_at.get(one.at) == place[one.rival]
+            and one.token not in never
+            and choice.entity_at.get(one.token) == place[one.rival]
         ]
         # Where further words tell the gender of the other, a sentence by itself says little.
         # Pronouns behind one in its sentence follow it
-        opened = {e.sentence: e.at for e in reversed(part) if e.at in {one.at for one in against}}
+        tokens_against = {one.token for one in against}
+        opened = {e.sentence: e.token for e in reversed(part) if e.token in tokens_against}
         elsewhere = {
-            choice.entity_at[e.at]
+            choice.entity_at[e.token]
             for e in part
-            if e.case and e.at < opened.get(e.sentence, e.at + 1)
+            if e.case and e.token < opened.get(e.sentence, e.token + 1)
         }
         against = [one for one in against if place[one.rival] not in elsewhere]
         # Once more, with what the preferences say barred: taken if not much worse elsewhere
         if against:
-            mentions.barred |= {one.at: place[one.rival] for one in against}
+            mentions.barred |= {one.token: place[one.rival] for one in against}
             other, way = _likeliest(mentions, hints)
             if other + PREFERRED * len(against) >= score:
                 choice = way
         for person, gender in zip(persons, choice.genders, strict=True):
             # What this part told of a gender holds in the parts behind
             genders[person] = gender or ""
-        meant = [choice.entity_at[event.at] for event in part if event.case]
+        meant = [choice.entity_at[event.token] for event in part if event.case]
         meant_persons += [links.OTHER if i == links.OTHER else persons[i] for i in meant]
     return meant_persons
 
@@ -162,7 +164,7 @@ def _likeliest(
     best, choice = follow(genders)
     for _ in range(WALKS):
         # Each pronoun is a vote for the gender of whom it means
-        votes = Counter((choice.entity_at[e.at], e.gender) for e in events if e.case)
+        votes = Counter((choice.entity_at[e.token], e.gender) for e in events if e.case)
         decided = dict(sorted(votes, key=lambda vote: (votes[vote], vote)))
         voted = [hint or decided.get(i, "") for i, (hint, _, _) in enumerate(people)]
         if voted == genders:

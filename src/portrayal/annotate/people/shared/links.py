@@ -41,7 +41,7 @@ class PersonMention(NamedTuple):
 
     Attributes
     ----------
-    at, sentence
+    token, sentence
         Token and sentence number.
     entity
         Index of the person, or `OTHER`; unknown (`OTHER`) for a pronoun.
@@ -63,7 +63,7 @@ class PersonMention(NamedTuple):
         or -1.
     """
 
-    at: int
+    token: int
     sentence: int
     entity: int
     rank: int
@@ -256,20 +256,20 @@ def walk(  # noqa: PLR0912 (run for every choice of every story: calls inside co
     first = {event.entity: event.sentence for event in reversed(mentions.events) if not event.case}
     person_at: dict[int, int] = {}
     codes: list[int] = []
-    for at, sentence, entity, rank, gender, case, quoted, opens, reach, join in mentions.events:
+    for i, sentence, entity, rank, gender, case, quoted, opens, reach, join in mentions.events:
         if sentence != current:
             current, clause = sentence, OTHER
         if not case:
             if not quoted or last[entity] < 0:
                 last[entity], newest, ranks[entity] = sentence, entity, rank
                 if opens:
-                    clause, clause_at = entity, at
+                    clause, clause_at = entity, i
                 if entity == OTHER:
                     stranger = gender
             continue
         number = CASES.index(case)
         subject, clause = clause, OTHER if case == "p" and opens else clause
-        never = mentions.barred.get(at, OTHER), person_at.get(mentions.owners.get(at, -1), OTHER)
+        never = mentions.barred.get(i, OTHER), person_at.get(mentions.owners.get(i, -1), OTHER)
         among = [index for index in bearers[gender] if index not in never]
         # The first dimension of "nobody": whether a stranger was met, and one of that gender
         met = last[OTHER] >= 0 and not quoted
@@ -287,7 +287,7 @@ def walk(  # noqa: PLR0912 (run for every choice of every story: calls inside co
                 if index != newest:
                     place += 6 if newest == OTHER else 3
                 if index == clause:
-                    place += 1 if not reach else 2 * (at - clause_at <= reach)
+                    place += 1 if not reach else 2 * (i - clause_at <= reach)
             if weights[place] + more[index] > top:
                 best, code, top = index, place, weights[place] + more[index]
         if join >= 0:
@@ -299,8 +299,8 @@ def walk(  # noqa: PLR0912 (run for every choice of every story: calls inside co
             last[best], newest, ranks[best] = current, best, rank
         codes.append(code)
         if case == "s":
-            clause, clause_at = best, at
-        person_at[at] = best
+            clause, clause_at = best, i
+        person_at[i] = best
     return GenderChoice(genders, person_at, codes)
 
 

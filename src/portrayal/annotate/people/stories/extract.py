@@ -125,9 +125,9 @@ def network_says(
     The sums of those that are not non-binary, and of those that are, and how many these are.
     """
     spoken = [(row[_GENDERS.index(g)], g) for row, g in zip(heard, genders, strict=True)]
-    rest = sum(value for value, gender in spoken if gender != NON_BINARY)
+    of_binary = sum(value for value, gender in spoken if gender != NON_BINARY)
     of_they = sum(value for value, gender in spoken if gender == NON_BINARY)
-    return rest, of_they, genders.count(NON_BINARY)
+    return of_binary, of_they, genders.count(NON_BINARY)
 
 
 def weigh(
@@ -179,9 +179,9 @@ def _genders(scene: Scene, slots: Slots, codes: list[int], opinion: Opinion | No
         scores = []
         for choice in gender_choices:
             # Whom singular "they" means the network knows better: the rules' codes do not count
-            rest = sum(codes[code] for code in choice.codes if code not in links.THEY_CODES)
+            coded = sum(codes[code] for code in choice.codes if code not in links.THEY_CODES)
             spoken = sum(map(mul, of_network, network_says(heard, choice.genders)))
-            scores.append(rules * rest / SCALE + spoken)
+            scores.append(rules * coded / SCALE + spoken)
     top = max(scores)
     odds = [exp(TEMPER * (score - top)) for score in scores]
     total = sum(odds)

@@ -230,7 +230,7 @@ def _they_uses(scene: Scene, cast: Cast) -> list[TheyUse]:
     uses = [i for i in scene.they if not tokens.quoted[i]]
     if not uses:
         return []
-    entity_at = {event.at: event.entity for event in cast.events}
+    entity_at = {event.token: event.entity for event in cast.events}
     entity_at |= dict.fromkeys(scene.plurals, OTHER)
     shared = set(compress(sentence, map(LISTS.together.__contains__, low)))
     order = [(i, sentence[i], -1, entity) for i, entity in entity_at.items() if i < uses[-1]]

@@ -103,12 +103,12 @@ def actions(scene: Scene, cast: Cast, person_of: Mapping[int, int]) -> float:
     person_at: dict[int, int] = {}
     subjects: dict[int, bool] = {}
     for event in cast.events:
-        entity = person_of.get(event.at, event.entity)
+        entity = person_of.get(event.token, event.entity)
         # A noun stands for whom the order makes it, and says nothing of the order
-        is_clear = event.case in ("s", "o") or event.at in scene.names
+        is_clear = event.case in ("s", "o") or event.token in scene.names
         if entity >= 0 and is_clear:
-            person_at[event.at] = entity
-            subjects[event.at] = event.case == "s" or (not event.case and event.opens)
+            person_at[event.token] = entity
+            subjects[event.token] = event.case == "s" or (not event.case and event.opens)
     value = 0.0
     agent, agent_sentence = -1, -1
     for i in sorted({*scene.cues, *person_at}):

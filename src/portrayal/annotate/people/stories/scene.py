@@ -269,7 +269,7 @@ class Scene:
         low = self.tokens.low
         tone_at: dict[int, int] = {}
         for event in events:
-            i, case = event.at, event.case
+            i, case = event.token, event.case
             # Before an object the nearest verb counts, so from the pronoun backwards
             near = low[i + 1 : i + 4] if case == "s" else low[max(0, i - 3) : i][::-1]
             verb = next((word for word in near if word in GIVES or word in RECEIVES), None)
