@@ -118,6 +118,15 @@ def test_groups_that_were_asked_other_things_are_said_to_be(rng: random.Random) 
     assert len({row["request"] for row in made(design)}) == 33
 
 
+def test_what_an_answer_scored_makes_no_blocks(rng: random.Random) -> None:
+    rows = [
+        {"answer": text(rng), "gender": rng.choice(["female", "male"]), **scored}
+        for scored in ({"fair": "yes", "stars": "4"}, {"fair": "no", "stars": "5"})
+        for _ in range(30)
+    ]
+    assert table(*rows).comparison == "groups"
+
+
 def test_one_request_says_nothing_of_other_wordings(rng: random.Random) -> None:
     rows = [
         {"prompt": f"Write a {nation} tale of the sea.", "text": text(rng), "nation": nation}

@@ -405,6 +405,8 @@ def estimates_of(
         Fields that all groups share: `statistic`, `strata`, `n_texts`, ….
     """
     units = sums.n_upper.sum(0)
+    if form == "difference" and sums.n_lower is not None:  # of two means both count
+        units = units + sums.n_lower.sum(0)
     of_column = None if form is None else sums.kept(form, scale)
     scales = np.broadcast_to(np.asarray(scale, dtype=np.float64), units.shape)
     corrected = dict(by_hand)

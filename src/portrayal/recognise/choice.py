@@ -327,7 +327,10 @@ class Chooser:
         used = roles.used - {column.name for column in roles.shared}
         free = [*self.table.settings(used), *roles.shared]
         for column in free:
-            if column.called("counter") or column.called("id") or column.name in self.derived:
+            if any(map(column.called, ("counter", "id"))) or column.name in self.derived:
+                continue
+            # What an answer scored came after it, so that to hold it alike would hide differences
+            if column.is_score and not column.called("topic"):
                 continue
             n_blocks, n_both, share = crossing(column.cells, groups[0].cells)
             # Values that hold each group once, and bind no texts, only count

@@ -55,6 +55,7 @@ def test_the_difference_is_that_of_two_means_and_its_test_welchs(audited):
     assert found.value == pytest.approx(np.mean(sides["man"]) - np.mean(sides["woman"]))
     assert found.tests[0].p == pytest.approx(welch.pvalue, rel=0.05)
     assert (found.unit, found.n_clusters, found.n_texts) == ("text", 120, 240)
+    assert found.n_units == 240  # of both groups
     assert found.details["at_most"] > found.value
     # The signs of what texts say give the same range as Welch's error, as texts are many.
     assert found.null.high == pytest.approx(1.96 * found.value / welch.statistic, rel=0.1)

@@ -23,6 +23,12 @@ def test_texts_that_do_not_count_are_counted_by_reason(audited):
     assert found.n_units == 36 - 3
 
 
+def test_a_text_whose_pair_is_blank_is_left_out(audited):
+    rows = pairs()
+    rows[0]["pair"] = ""
+    assert exclusions(audited(rows)) == {"no value in pair": 1, HALF: 1}
+
+
 def test_columns_are_found_by_usual_names(audited):
     rows = [{"case_id": r["pair"], "person": r["gender"], "answer": r["text"]} for r in pairs()]
     run = audited(rows, source=None)
@@ -37,11 +43,11 @@ def test_columns_are_found_by_usual_names(audited):
         (lambda r: r | {"gender": "female"}, OptionError, "only 'female' there; a pair needs two"),
         (lambda r: r | {"pair": r["pair"] + r["gender"]}, DataError, "no pair has texts of two"),
         (lambda r: {"text": r["text"], "pair": r["pair"]}, OptionError, "Name it with --group"),
-        (lambda r: {"text": r["text"], "gender": "x"}, DataError, "lacks pair"),
+        (lambda r: {"text": r["text"], "gender": "x"}, OptionError, "--pair-by pair: no text"),
         (
             lambda r: {"text": r["text"], "gender": "x", "prompt": "one"},
-            DataError,
-            r"row 1: the prompt 'one' lacks pair\. .*--column pair=NAME\.$",
+            OptionError,
+            r"--pair-by pair: no text has a value for it.*--column pair=NAME\.$",
         ),
     ],
 )

@@ -33,7 +33,7 @@ from portrayal.types import Say
 
 FIELDS = TextFields(
     strata=(PAIR, SOURCE, "name"),
-    required=(PAIR,),
+    required=(),
     own_ids=False,
     aliases={
         PAIR: (
@@ -109,11 +109,12 @@ class PairOptions(Options):
         columns = dict.fromkeys(self.group, "--group")
         columns |= dict.fromkeys((column for column in self.by if column != "model"), "--by")
         columns |= {self.source: "--source"} if self.source else {}
+        # A text whose cell is blank is left out, and counted
+        pairs = {} if self.apart else {PAIR: "--pair-by"}
         recognised = fields.asking(columns).keeping(self.score)
         recognised = replace(
             recognised,
-            asked={**columns, **dict.fromkeys(self.score, "--score")},
-            required=() if self.apart else fields.required,
+            asked={**columns, **pairs, **dict.fromkeys(self.score, "--score")},
         )
         if self.source:  # no other column is one of units
             recognised = replace(recognised, aliases={**recognised.aliases, SOURCE: ()})
