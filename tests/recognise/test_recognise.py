@@ -251,6 +251,20 @@ def test_one_group_is_said_and_compared_with_nothing(rng: random.Random) -> None
     assert any("`gender` (one value)" in line for line in design.lines)
 
 
+def test_columns_that_are_not_compared_are_said_with_the_option_that_compares(
+    rng: random.Random,
+) -> None:
+    rows = [
+        {"nr": i, "asker": ("tenant", "owner")[i % 2], "stars": i % 5 + 1, "answer": text(rng)}
+        for i in range(40)
+    ]
+    assert any("(if `asker` does: --by asker)" in line for line in table(*rows).lines)
+    assert any(
+        "not compared (--score): `stars`." in line for line in table(*rows, by=["asker"]).lines
+    )
+    assert not any("--score" in line for line in table(*rows, by=["asker"], scores=["stars"]).lines)
+
+
 def test_halves_of_pairs_of_another_name_are_asked_about(rng: random.Random) -> None:
     rows = [
         {"pair_id": i, "spelling": s, "prompt": text(rng, i), "output": text(rng, i)}

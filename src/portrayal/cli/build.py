@@ -27,11 +27,7 @@ FACTS = "facts.json"
 
 
 def sentences(
-    *,
-    texts: Path,
-    out: Out = FOLDER,
-    column: opt.Columns = None,
-    format: opt.Format = "table",
+    *, texts: Path, out: Out = FOLDER, column: opt.Columns = None, format: opt.Format = "table"
 ) -> None:
     """Split biographies into sentences, without the first two and the last.
 
@@ -81,11 +77,7 @@ def paraphrases(
             path,
             columns=column or (),
         )
-    facts = {
-        "model": model_options.model,
-        "sentences": outcomes,
-        "unread": unread_path(path).name,
-    }
+    facts = {"model": model_options.model, "sentences": outcomes, "unread": unread_path(path).name}
     after = f"portrayal build sheets --out {out}"
     _tell(out, "paraphrases", facts, path, after, format)
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from portrayal.annotate.language import is_english
 from portrayal.recognise.choice import Choice
-from portrayal.recognise.columns import InputTable
+from portrayal.recognise.columns import InputColumn, InputTable
 from portrayal.recognise.roles import ColumnRoles
 from portrayal.recognise.rows import without_prompt
 from portrayal.shown import counted, one_line
@@ -14,7 +14,11 @@ _SHOWN = 4
 
 def lines_of(table: InputTable, roles: ColumnRoles, choice: Choice) -> tuple[str, ...]:
     """Return at most five lines: the texts, the columns, the comparison, what is set aside."""
-    lines = [_texts(table, roles), _columns(roles, choice), _comparison(choice)]
+    lines = [
+        _texts(table, roles),
+        _columns(table, roles, choice),
+        _comparison(table, roles, choice),
+    ]
     lines += [_set_aside(table, roles, choice), _not_said(choice)]
     return tuple(one_line(line) for line in lines if line)
 
@@ -28,7 +32,7 @@ def _texts(table: InputTable, roles: ColumnRoles) -> str:
     return f"{name}: {counted(table.n_rows, 'text')} in `{roles.text.name}`{by}{asked_in}."
 
 
-def _columns(roles: ColumnRoles, choice: Choice) -> str:
+def _columns(table: InputTable, roles: ColumnRoles, choice: Choice) -> str:
     parts = []
     if choice.comparison == "originals":
         parts.append(f"each text beside its original ({choice.blocks})")
@@ -44,6 +48,12 @@ def _columns(roles: ColumnRoles, choice: Choice) -> str:
         parts.append(f"scores: {', '.join(f'`{column.name}`' for column in roles.scores)}")
     if roles.name is not None:
         parts.append(f"`{roles.name.name}` = names")
+    if choice.study == "pairs":
+        held = {*roles.used, *choice.recipe.pair, *choice.recipe.source}
+        held |= {column.name for column in choice.groups}
+        free = [column for name, column in table.columns.items() if name not in held]
+        names = [f"`{column.name}`" for column in free if _may_be_score(column)]
+        parts += [f"not compared (--score): {', '.join(names[:_SHOWN])}"] if names else []
     ignored = [f"`{name}` ({reason})" for name, reason in roles.ignored.items()]
     if ignored:
         more = f" and {len(ignored) - _SHOWN} more" if len(ignored) > _SHOWN else ""
@@ -51,13 +61,22 @@ def _columns(roles: ColumnRoles, choice: Choice) -> str:
     return f"Taken as: {'; '.join(parts)}. Change: --by, --column." if parts else ""
 
 
-def _comparison(choice: Choice) -> str:
+def _may_be_score(column: InputColumn) -> bool:
+    """Whether a column holds numbers or yes and no, and neither ids nor counts of rows."""
+    is_id = column.share_distinct == 1 and "".join(column.counts).isdigit()
+    return column.is_score and not is_id and not any(map(column.called, ("id", "counter")))
+
+
+def _comparison(table: InputTable, roles: ColumnRoles, choice: Choice) -> str:
     if choice.question:
         return ""
     if choice.comparison == "study":
         sentence = f"the prompts are those of the study {choice.study}"
     elif choice.comparison == "people":
-        sentence = "who is in the texts; no column says whom they were asked about"
+        sentence = "who is in the texts; no column is known to say whom they were asked about"
+        settings = [table.columns[name] for name in choice.recipe.further]
+        words = [c.name for c in settings if c not in roles.results and not c.is_score]
+        sentence += f" (if `{words[0]}` does: --by {words[0]})" if words else ""
     elif choice.comparison == "groups":
         sentence = "between groups as they are; whatever else differs between their requests counts"
         if choice.n_blocks == 1:

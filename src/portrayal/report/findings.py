@@ -191,7 +191,8 @@ class Finding:
             times = self.prompts / max(e.n_clusters, 1)
             needed = clusters_of(e, times, self.units.removesuffix("s"))
             if e.n_texts and e.population != THESE:
-                needed += f", {fmt.count(math.ceil(times * e.n_texts))} texts"
+                texts = f"{fmt.count(math.ceil(times * e.n_texts))} texts"
+                needed = texts if self.units == "texts" else f"{needed}, {texts}"
         return self.label, *(NUMBERS[name](e) for name in ("Value", "Interval", "p", "q")), needed
 
     @property

@@ -1,5 +1,7 @@
 """Groups that nothing pairs, several columns of groups, and columns that are scores."""
 
+import re
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -7,6 +9,8 @@ from scipy import stats
 from matched_pairs import pairs
 from portrayal.errors import OptionError
 from portrayal.records import LIKE_THESE, TEXT_SD, THESE, UNITS
+from portrayal.report.first import first_screen
+from portrayal.report.view import View
 
 TOPICS = ("the garden", "a long trip", "the new job", "a broken sink", "the old car")
 FILLERS = (
@@ -56,6 +60,9 @@ def test_the_difference_is_that_of_two_means_and_its_test_welchs(audited):
     assert found.tests[0].p == pytest.approx(welch.pvalue, rel=0.05)
     assert (found.unit, found.n_clusters, found.n_texts) == ("text", 120, 240)
     assert found.n_units == 240  # of both groups
+    cells = [c.cells[-1] for c in first_screen(View.of(run)).lead.candidates]
+    assert cells
+    assert all(re.fullmatch(r"too many|[\d,]+ texts", cell) for cell in cells)
     assert found.details["at_most"] > found.value
     # The signs of what texts say give the same range as Welch's error, as texts are many.
     assert found.null.high == pytest.approx(1.96 * found.value / welch.statistic, rel=0.1)

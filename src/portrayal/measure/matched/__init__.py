@@ -8,10 +8,4 @@ from portrayal.measure.matched.differences import PAIR_DIFFERENCE
 from portrayal.measure.matched.sets import MatchedSets, matched_sets
 from portrayal.measure.matched.words import PAIR_WORDS, MatchedTexts
 
-__all__ = [
-    "PAIR_DIFFERENCE",
-    "PAIR_WORDS",
-    "MatchedSets",
-    "MatchedTexts",
-    "matched_sets",
-]
+__all__ = ["PAIR_DIFFERENCE", "PAIR_WORDS", "MatchedSets", "MatchedTexts", "matched_sets"]

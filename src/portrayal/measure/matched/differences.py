@@ -7,13 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.annotate.scores import (
-    AGENCY,
-    LENGTH,
-    READABILITY,
-    SENTIMENT,
-    score_of,
-)
+from portrayal.annotate.scores import AGENCY, LENGTH, READABILITY, SENTIMENT, score_of
 from portrayal.collect.tables import UNNAMED
 from portrayal.measure.clustered import (
     BUCKETS,
@@ -73,10 +67,7 @@ SECOND, N_FIRST, N_SECOND = "with_second", "n_first", "n_second"
 """Details of more than one answer to a half: those of the others, and how many there are."""
 COLUMN = "column"
 """Detail: that a column of the file gives the score; 1 where it says yes or no."""
-NO_VALUE = (
-    "no pair has this score in both halves",
-    "no text of one of the groups has this score",
-)
+NO_VALUE = ("no pair has this score in both halves", "no text of one of the groups has this score")
 """Why there is no value: within pairs, and apart."""
 MOST_COUNTED = 1_000
 """Sets up to which answers that say yes are compared as counts."""

@@ -113,8 +113,7 @@ class PairOptions(Options):
         pairs = {} if self.apart else {PAIR: "--pair-by"}
         recognised = fields.asking(columns).keeping(self.score)
         recognised = replace(
-            recognised,
-            asked={**columns, **pairs, **dict.fromkeys(self.score, "--score")},
+            recognised, asked={**columns, **pairs, **dict.fromkeys(self.score, "--score")}
         )
         if self.source:  # no other column is one of units
             recognised = replace(recognised, aliases={**recognised.aliases, SOURCE: ()})
