@@ -122,6 +122,17 @@ def test_the_toml_of_extending_names_the_python_of_extending() -> None:
     assert getattr(component, "name", None) == name
 
 
+def test_the_annotator_of_extending_annotates() -> None:
+    page = DOCS / "extending.md"
+    points = tomllib.loads(_blocks(page, "toml")[1])["project"]["entry-points"]
+    ((name, value),) = points["portrayal.annotators"].items()
+    space: dict[str, Any] = {}
+    exec(_blocks(page, "python")[1], space)
+    annotator = space[value.partition(":")[2]]
+    assert (annotator.name, annotator.schema.names) == (name, ["n_shouts"])
+    assert annotator.run({"text": "Run! Run!"}, {}) == {"n_shouts": 2}
+
+
 def test_the_measures_that_labels_correct_are_there() -> None:
     page = (DOCS / "hand-labels.md").read_text(encoding="utf-8")
     table = page.partition("| labels of | measures |\n")[2].partition("\n\n")[0]

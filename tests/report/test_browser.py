@@ -167,6 +167,10 @@ def test_a_phone_scrolls_charts_within_their_place(browser: Any, page: Path) -> 
         "return [svg.parentElement.clientWidth, svg.getBoundingClientRect().width]"
     )
     assert place < 390 < image  # letters as large as on a wide screen
+    # Phones show no bars, so a shade says that there is more
+    for kind in (".chart", ".scroll"):
+        style = f"getComputedStyle(document.querySelector('{kind}')).backgroundAttachment"
+        assert browser.execute_script(f"return {style}") == "local, local, scroll, scroll"
 
 
 def test_a_phone_sees_all_of_what_would_settle_a_question(browser: Any, page: Path) -> None:
