@@ -36,6 +36,22 @@ def test_a_score_passes_fails_or_is_open():
     assert judged(base, base, allowed_change=0.0).outcome == "pass"
 
 
+def test_as_many_of_each_file_would_do_as_two_equal_samples_need():
+    """Of files of unlike sizes too; a change beyond is tested at twice the smaller p."""
+    base = [{"score": i % 10} for i in range(500)]
+    for n, less, allowed, z in ((60, 0.1, 0.4, 1.645 + 1.282), (400, 1.0, 0.9, 1.96 + 0.842)):
+        run = [{"score": i % 10 - less} for i in range(n)]
+        needed = portrayal.gate(
+            run, base, Policy((Rule("score", score="score", allowed_change=allowed),))
+        ).needed
+        distance = allowed if n == 60 else less - allowed
+        assert (
+            needed.texts
+            == needed.prompts
+            == pytest.approx(2 * 8.27 * (z / distance) ** 2, rel=0.05)
+        )
+
+
 def test_a_verdict_of_scores_has_the_numbers_of_the_comparison():
     base, less = rows(0.6, 1), rows(0.55, 3)
     verdict = judged(less, base, allowed_change=0.05)

@@ -109,6 +109,12 @@ class Change:
         return 1.0 if self.scale == "ratio" else 0.0
 
     @property
+    def n_sides(self) -> tuple[int, int]:
+        """Independent units of each side; of those that are paired both have all."""
+        only = (0, 0) if self.paired else (self.n_only_a, self.n_only_b)
+        return self.n_prompts + only[0], self.n_prompts + only[1]
+
+    @property
     def place(self) -> Mapping[str, str]:
         """Where, with the model of a measure that speaks of each by itself."""
         by_model = self.model_a == self.model_b != ALL and of_each_model(self.measure)

@@ -53,6 +53,11 @@ class ScoreChange(Change):
     unread_b: int = 0
     sums: tuple[Sums, ...] = field(default=(), compare=False, repr=False)
 
+    @property
+    def n_sides(self) -> tuple[int, int]:
+        """Clusters, or samples, of each file."""
+        return len(self.sums[0].prompts), len(self.sums[1].prompts)
+
 
 @dataclass(frozen=True, eq=False)
 class _Scores:

@@ -363,7 +363,7 @@ def decide(checks: Sequence[RuleCheck], policy: Policy) -> list[RuleCheck]:
             check = replace(check, status="fail")
         elif has_test and (within or policy.passes == "no_excess_shown"):
             check = replace(check, status="pass")
-        elif check.row.n_prompts >= 1:
+        elif min(check.row.n_sides) >= 1:
             check = replace(check, needed=_needed(check, policy))
         decided.append(check)
     return decided
@@ -389,12 +389,14 @@ def _needed(check: RuleCheck, policy: Policy) -> SampleSize | None:
         assuming = "that the group occurs as often as now"
     else:
         factor, assuming = _times_as_many(check, 1.0 - policy.level)
+    one, two = check.row.n_sides
     if not factor <= _FURTHEST:
         return None
-    n_prompts = check.row.n_prompts
+    # Two samples of unlike sizes tell as much as two of this size
+    n_prompts = 2.0 * one * two / (one + two)
     factor = max(factor, FEW_PROMPTS / n_prompts, 1.0)
-    prompts, texts = math.ceil(factor * n_prompts), math.ceil(factor * check.n_texts)
-    return None if prompts == n_prompts else SampleSize(prompts, texts, assuming)
+    prompts, texts = (math.ceil(factor * n_prompts * n / two) for n in (two, check.n_texts))
+    return None if factor == 1.0 else SampleSize(prompts, texts, assuming)
 
 
 def _times_as_many(check: RuleCheck, alpha: float) -> tuple[float, str]:
@@ -412,9 +414,9 @@ def _times_as_many(check: RuleCheck, alpha: float) -> tuple[float, str]:
     # The standard error, back from half the width of the interval.
     error = sum(widths) / len(widths) / float(normal_isf(alpha / 2.0))
 
-    def times(missed: float, distance: float) -> float:
+    def times(missed: float, distance: float, level: float = alpha) -> float:
         # The usual formula of sample size: (z of the level + z of the power) errors apart.
-        sure = float(normal_isf(alpha)) + float(normal_isf(missed))
+        sure = float(normal_isf(level)) + float(normal_isf(missed))
         return (sure * error / distance) ** 2 if distance > 0 else math.inf
 
     missed = 1.0 - POWER
@@ -424,7 +426,9 @@ def _times_as_many(check: RuleCheck, alpha: float) -> tuple[float, str]:
     if row.scale != "value" and unchanged > 1.0:
         return unchanged, "that nothing has changed"
     # No base to be equal to, or texts enough for that: the value at hand is the best guess.
-    return times(missed, min(abs(end - now) for end in ends)), "that the estimate is right"
+    # To lie beyond either end is tested by twice the smaller p.
+    level = alpha / 2.0 if two_sided and not ends[0] <= now <= ends[1] else alpha
+    return times(missed, min(abs(end - now) for end in ends), level), "that the estimate is right"
 
 
 def place(

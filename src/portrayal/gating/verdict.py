@@ -299,7 +299,7 @@ def _notes(verdict: Verdict) -> list[str]:
         if n is not None:
             parts.append(
                 f"about {n.texts:,} {texts} ({n.prompts:,} {prompts}) of each {side} would do, "
-                f"assuming {n.assuming}; now {check.n_texts:,} ({check.row.n_prompts:,})"
+                f"assuming {n.assuming}; now {check.n_texts:,} ({check.row.n_sides[1]:,})"
             )
         if check.status == "inconclusive" and parts:
             notes.append(f"{check.title}: {'; '.join(parts)}.")

@@ -17,16 +17,7 @@ from portrayal.measure.matched.units import noun_of
 from portrayal.measure.places import exclusions, places
 from portrayal.measure.scope import Scope
 from portrayal.measure.scored import ScoredUnits
-from portrayal.records import (
-    ALL,
-    FEW_PROMPTS,
-    MINUS,
-    OTHERS,
-    UNITS,
-    Estimate,
-    Null,
-    Status,
-)
+from portrayal.records import ALL, FEW_PROMPTS, MINUS, OTHERS, UNITS, Estimate, Null, Status
 from portrayal.reference.factors import load_factor
 from portrayal.reference.labels import group_label, group_shown, subject_of
 from portrayal.registry import Component
