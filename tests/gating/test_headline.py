@@ -35,6 +35,18 @@ def test_pairs_pass_again_and_fail_where_answers_to_women_are_longer_still(tmp_p
     assert length.name in [check.rule for check in worse.checks if check.status == "fail"]
 
 
+def test_a_policy_has_a_rule_for_each_score_of_the_file(tmp_path):
+    few = {"report": False, "draws": 100, "permutations": 20}
+    rows = [row | {"grade": i * 37 % 11} for i, row in enumerate(fair_answers(1, 100, longer=0.1))]
+    run = portrayal.audit(rows, study="pairs", out=tmp_path / "run", score=("grade",), **few)
+    (grade,) = [e for e in run.records if e.strata.get("score") == "grade"]
+    certain = [e for e in run.records if e.tests and e.tests[0].p < grade.tests[0].p]
+    assert len([e for e in certain if "score" in e.strata]) >= 5
+    write_policy(run, tmp_path / "gate.toml")
+    rules = read_policy(tmp_path / "gate.toml").rules
+    assert ("grade",) in [rule.where["score"] for rule in rules]
+
+
 def test_stories_pass_again_and_fail_with_half_the_women(runs, tmp_path):
     write_policy(runs / "base", tmp_path / "gate.toml")
     policy = tmp_path / "gate.toml"

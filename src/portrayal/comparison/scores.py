@@ -281,7 +281,7 @@ def _left_out(row: ScoreChange, names: tuple[str, str]) -> Iterator[str]:
     if row.n_a > row.n_samples or row.n_b > row.n_samples:
         yield f"`{row.measure}`: {row.n_a:,} and {row.n_b:,} answers, averaged by sample"
     for counts, words in (
-        (only if row.paired else [0, 0], "samples of one file alone, not compared"),
+        (only if row.paired else [0, 0], "samples with a value in one file alone, not compared"),
         (absent, "values missing"),
         (unread, "values that are neither a number nor yes or no, left out"),
     ):

@@ -18,6 +18,7 @@ import portrayal.registry as registry
 from portrayal.comparison.compare import Side, side_of, stated_of
 from portrayal.comparison.sums import POWER
 from portrayal.errors import DataError, OptionError, UnknownNameError
+from portrayal.measure.matched.differences import COLUMN
 from portrayal.measure.scope import stated_changes
 from portrayal.records import ALL, LIKE_THESE, Estimate, Population, judged_population
 from portrayal.reference.datafile import Holds, KeyName, Share, read_datafile
@@ -323,9 +324,9 @@ passes = "no_excess_shown"        # nothing is shown to lie beyond what is allow
 def write_policy(run: str | Path | Run | Side, path: str | Path) -> int:
     """Write a policy by which another run is no worse than this one, and return its rules' number.
 
-    Of each measure it takes what a report may state, the most certain first, one group of each
-    place. What differs from no difference may not move further from it; all else may move to
-    neither side.
+    Of each measure it takes what a report may state, scores of the file and then the most certain
+    first, one group of each place. What differs from no difference may not move further from it;
+    all else may move to neither side.
 
     Raises
     ------
@@ -394,10 +395,12 @@ def _rules(run: Run, records: Sequence[Estimate]) -> Iterator[str]:
         yield _rule(e, name, where, allowed)
 
 
-def _p(e: Estimate) -> tuple[float, float]:
+def _p(e: Estimate) -> tuple[bool, float, float]:
+    # Scores that the user gave matter most to them
+    is_given = COLUMN in e.details
     if not e.tests:
-        return 1.0, 1.0
-    return (1.0 if e.tests[0].audit_q is None else e.tests[0].audit_q), e.tests[0].p
+        return not is_given, 1.0, 1.0
+    return not is_given, (1.0 if (q := e.tests[0].audit_q) is None else q), e.tests[0].p
 
 
 def _allowed(e: Estimate) -> float | None:
