@@ -100,3 +100,9 @@ def test_the_command_says_it_in_twenty_lines(kind):
     assert "0.6" in done.stdout
     assert len(done.stdout.splitlines()) <= 20
     assert invoke("plan", kind, "--samples", "0").exit_code == 2
+
+
+@pytest.mark.parametrize("zero", ["blocks", "tests"])
+def test_zero_is_not_the_usual_number(zero: str) -> None:
+    with pytest.raises(OptionError, match=f"{zero} must be a whole number of at least 1; got 0"):
+        plan("ratio", [1.5], **{zero: 0})

@@ -152,6 +152,12 @@ def test_a_folder_of_sheets_has_those_that_somebody_has_begun(tmp_path: Path) ->
         read_labels(table(first, rows))
 
 
+def test_two_raters_have_two_names(tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match="a name of their own"):
+        write_sheets([SheetItem("1", "T.")], codebook("people"), tmp_path, ["Ann", "ann"])
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("rater", ["", "../x", "a/b", ".hidden", "drawn", "x" * 61])
 def test_a_rater_is_the_name_of_a_file(tmp_path: Path, rater: str) -> None:
     with pytest.raises(OptionError, match="a rater is named by letters"):

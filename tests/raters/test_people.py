@@ -5,6 +5,7 @@ import pytest
 from portrayal.annotate.people.shared.model import Character
 from portrayal.errors import DataError
 from portrayal.raters.people import STATISTICS, compare, label, read_gold, score_people
+from portrayal.run import Run
 
 
 def character(name, gender):
@@ -176,6 +177,13 @@ def test_labels_as_a_notebook_writes_them_read_like_cleaned_ones():
         expected.name,
         expected.gender.tolist(),
     )
+
+
+def test_labels_of_something_else_are_no_labels_of_people(tmp_path):
+    path = tmp_path / "hand.csv"
+    path.write_text("text_id,field,label,rater\n1,outcome,ok,ann\n", encoding="utf-8")
+    with pytest.raises(DataError, match="no label is of subject_gender or object_gender"):
+        list(read_gold(path, run=Run(tmp_path / "run")))
 
 
 def test_labels_without_gender_or_references_are_refused():

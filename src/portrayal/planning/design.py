@@ -153,7 +153,8 @@ class AuditPlan:
     @property
     def n_tests(self) -> int:
         """The tests that share the level."""
-        return self.tests or (TESTS[self.unit] if self.kind == "difference" else 20)
+        usual = TESTS[self.unit] if self.kind == "difference" else 20
+        return usual if self.tests is None else self.tests
 
     @property
     def n_texts(self) -> int:
@@ -402,7 +403,9 @@ def plan(
         )
     if not effects:
         raise OptionError("give at least one effect to find, such as 1.5.")
-    first = AuditPlan(kind=kind, effect=effects[0], blocks=blocks or FEW_PROMPTS, **design)
+    first = AuditPlan(
+        kind=kind, effect=effects[0], blocks=FEW_PROMPTS if blocks is None else blocks, **design
+    )
     vary: Literal["texts", "blocks"] = "blocks" if blocks is None else "texts"
     designs = [replace(first, effect=effect) for effect in effects]
     if kind == "difference" and blocks is not None and not first.apart:

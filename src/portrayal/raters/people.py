@@ -97,6 +97,8 @@ def read_gold(
         people = people_of(table)
         # Also those on which raters differ: labels of another run are none of this one
         names = table.text_ids("subject_gender") | table.text_ids("object_gender")
+        if not names:
+            raise DataError(f"{source.name}: no label is of subject_gender or object_gender.")
         for story in read_rows(run, ["text_id", "prompt_id", "model", "text"]):
             names.discard(story["text_id"])
             # A story of whose subject nothing is settled would count as one without a subject

@@ -354,6 +354,8 @@ def write_sheets(
     """
     if (folder / DRAWN).exists():
         raise OptionError(f"{folder} holds sheets already, with labels maybe; give another --out.")
+    if len({rater.casefold() for rater in raters}) < len(raters):
+        raise OptionError(f"each rater has a sheet, and a name of their own; got {list(raters)}.")
     for rater in raters:
         if not re.fullmatch(r"\w[\w .-]{0,59}", rater) or f"{rater}.csv" == DRAWN:
             raise OptionError(
