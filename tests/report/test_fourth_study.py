@@ -19,7 +19,7 @@ from portrayal.report.about import reading_error
 from portrayal.report.figures.generic import figures
 from portrayal.report.findings import findings
 from portrayal.report.first import cannot_lines
-from portrayal.report.page import packed_csv
+from portrayal.report.page import packed_csv, render
 from portrayal.report.view import View
 from portrayal.run import Run
 
@@ -92,7 +92,7 @@ def test_the_whole_page_is_written(view: View, tmp_path: Path) -> None:
     page = write_report(view.run, tmp_path / "r.html").read_text(encoding="utf-8")
     assert "No ratio was measured" not in page
     assert "Muslim (religion) in Nursery: kindness ratio 2.4" in page
-    for word in ("race share", "subordinate", "dominant", "headline resampled"):
+    for word in ("race share", "subordinate", "dominant", "headlines are the units"):
         assert word not in page.partition('<script type="text/plain"')[0], word
 
 
@@ -166,3 +166,7 @@ def test_the_worked_example_is_audited_and_reported(tmp_path: Path) -> None:
     assert said in page
     assert 'data-chart="measure-praise-ratio-v1"' in page
     assert "Read as" in page
+
+
+def test_no_page_says_that_units_are_resampled_where_they_are_not(view: View) -> None:
+    assert "resampl" not in render(view).partition('<script type="text/plain"')[0]

@@ -135,7 +135,7 @@ def distinct(prompts: Iterable[tuple[Prompt, PromptEntry]]) -> tuple[Prompt, ...
                     kind,
                     f"the prompt {prompt.prompt_id!r} has the same {kind} as that of "
                     f"{places[kind, value].place}. Each "
-                    f"prompt needs its own {kind}: it is the unit that intervals resample. Ask one "
+                    f"prompt needs its own {kind}: it is the unit of intervals. Ask one "
                     "prompt several times with --samples.",
                 )
             places[kind, value] = entry

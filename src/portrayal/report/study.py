@@ -23,7 +23,7 @@ class Wording:
     Attributes
     ----------
     texts, clusters
-        What was read, and what the bootstrap resamples ("stories", "prompts").
+        What was read, and what intervals take as units ("stories", "prompts").
     unit
         What a published method takes as independent ("character").
     groups
@@ -33,7 +33,7 @@ class Wording:
     intervals
         What the clustered and the published interval each take as independent.
     resampling
-        First sentence of the methods: what intervals resample.
+        First sentence of the methods: what intervals take as units.
     """
 
     texts: str = "texts"
@@ -41,9 +41,9 @@ class Wording:
     unit: str = "text"
     groups: str = ""
     writers: str = ""
-    intervals: str = "Clustered: prompts resampled. Naive: every text independent."
+    intervals: str = "Clustered: prompts are the units. Naive: every text independent."
     resampling: str = (
-        "Every interval resamples prompts, not texts, as answers to one prompt are not "
+        "Every interval takes prompts as units, not texts, as answers to one prompt are not "
         "independent; a published method’s interval stands beside it where there is one."
     )
 
