@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import portrayal.report.formats as fmt
 from portrayal.annotate.annotator import n_unread, unread_words
-from portrayal.measure.matched.differences import AT_MOST, N_FIRST
+from portrayal.measure.matched.differences import N_FIRST
 from portrayal.planning import plan
 from portrayal.records import (
     BEYOND_MARGINS,
@@ -310,15 +310,12 @@ def planned(e: Estimate) -> int | None:
 
 
 def _excluded(e: Estimate) -> float:
-    """The least size above which a comparison excludes a difference; infinite where it does not.
-
-    By the 90 % interval where it is kept, as two one-sided tests at .05 do, else by its own.
-    """
-    bounds, size = e.interval, e.details.get(AT_MOST, math.inf)
+    """The least size above which a comparison excludes a difference; infinite where it does not."""
+    bounds, size = e.interval, math.inf
     if bounds is not None and e.statistic == "ratio" and bounds.low > 0.0:
         none = no_difference(e)
         size = max(bounds.high / none, none / bounds.low)
-    elif bounds is not None and e.statistic == "difference" and AT_MOST not in e.details:
+    elif bounds is not None and e.statistic == "difference":
         size = max(abs(bounds.low), abs(bounds.high))
     return size / (e.details.get(TEXT_SD) or 1.0)
 
