@@ -127,6 +127,19 @@ def test_what_an_answer_scored_makes_no_blocks(rng: random.Random) -> None:
     assert table(*rows).comparison == "groups"
 
 
+def test_the_columns_of_an_intersection_are_not_what_else_groups_differ_in(
+    rng: random.Random,
+) -> None:
+    rows = [
+        {"answer": text(rng), "gender": gender, "race": race}
+        for gender in ("female", "male")
+        for race in ("Black", "White")
+        for _ in range(20)
+    ]
+    lines = table(*rows, by=["gender*race"]).lines
+    assert not any("also differ" in line for line in lines)
+
+
 def test_one_request_says_nothing_of_other_wordings(rng: random.Random) -> None:
     rows = [
         {"prompt": f"Write a {nation} tale of the sea.", "text": text(rng), "nation": nation}

@@ -381,7 +381,7 @@ class Chooser:
         roles = self.roles
         free = [
             c
-            for c in self.table.settings(roles.used | {group.name, block})
+            for c in self.table.settings(roles.used | {group.name, *group.name.split("*"), block})
             if not any(map(c.called, ("counter", "id", "score")))
         ]
         # A row without a request or source is a unit of its own
