@@ -83,7 +83,9 @@ def test_other_samples_are_compared_as_two_samples(logs):
     other = [row | {"id": f"other {row['id']}"} for row in table(second[:700])]
     found = portrayal.compare(table(first), other, score="accuracy")
     (row,) = found.rows
-    plain = stats.ttest_ind(second[:700], first, equal_var=False)
+    # The variance is Welch's, or the pooled one where that is larger
+    either = [stats.ttest_ind(second[:700], first, equal_var=pooled) for pooled in (False, True)]
+    plain = max(either, key=lambda test: test.pvalue)
     assert not row.paired
     assert row.p == pytest.approx(plain.pvalue, rel=0.02)
     assert (row.low, row.high) == pytest.approx(tuple(plain.confidence_interval()), rel=0.02)
@@ -258,3 +260,11 @@ def test_of_a_folder_the_files_with_the_score_are_read(tmp_path, caplog):
         portrayal.compare(tmp_path, tmp_path, score="f1")
     with pytest.raises(DataError, match="Name one, or a --score"):
         portrayal.audit(tmp_path)
+
+
+def test_a_few_answers_that_are_all_wrong_by_chance_do_not_differ_from_many():
+    many, few = [{"right": int(i < 18)} for i in range(600)], [{"right": 0}] * 60
+    (row,) = portrayal.compare(many, few, score="right").rows
+    assert stats.fisher_exact([[18, 582], [0, 60]]).pvalue > 0.3
+    assert row.p is not None
+    assert row.p > 0.05

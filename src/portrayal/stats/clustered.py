@@ -308,13 +308,21 @@ def infer_differences(
         raise ValueError(f"both means need one shape; got {y.shape} and {z.shape}.")
     means = divide(y.sum(0), n.sum(0)), divide(z.sum(0), m.sum(0))
     influences = divide(y - means[0] * n, n.sum(0)), divide(z - means[1] * m, m.sum(0))
-    # Few units may hardly vary by chance: the smaller sample then varies as both together do.
-    g, h = effective_number(n), effective_number(m)
-    first, second = ((influence**2).sum(0) for influence in influences)
-    pooled = np.fmax(divide(g * g * first + h * h * second, g * h * (first + second)), 1.0)
+    pooled = pooled_part(influences, (n, m))
     squared, df = (part * pooled for part in clustered_variance(np.subtract(*influences), [n, m]))
     clusters = np.minimum((n > 0).sum(0), (m > 0).sum(0))
     return _t_of(np.subtract(*means), squared, df, clusters, (n, m), level, null)
+
+
+def pooled_part(influences: Sequence[FloatArray], totals: Sequence[FloatArray]) -> FloatArray:
+    """Pooled variance of two samples as part of that of each alone, at least 1; shape (k,).
+
+    Few units may hardly vary by chance: the smaller sample then varies as both together do.
+    `influences` and `totals` are those of each sample by prompt, (n_prompts, k).
+    """
+    g, h = (effective_number(total) for total in totals)
+    first, second = ((influence**2).sum(0) for influence in influences)
+    return np.fmax(divide(g * g * first + h * h * second, g * h * (first + second)), 1.0)
 
 
 def infer_influences(

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from portrayal.stats._arguments import check_level, divide
-from portrayal.stats.clustered import Clustered, infer_influences
+from portrayal.stats.clustered import Clustered, infer_influences, pooled_part
 from portrayal.stats.contrasts import Contrasts, TwoSides, infer_contrasts, too_few_prompts
 from portrayal.stats.tails import normal_isf, normal_sf, t_isf, t_sf
 from portrayal.types import FloatArray, IntArray
@@ -412,6 +412,7 @@ def clustered_changes(
     totals = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     v, u = np.asarray(value, dtype=np.float64), np.asarray(influence, dtype=np.float64)
     m = _margins(margin, len(v))
+    u = u * np.sqrt(pooled_part([np.where(total > 0, u, 0.0) for total in totals], totals))
 
     def at(null: npt.ArrayLike) -> Clustered:
         return infer_influences(v, u, totals, level, null)
