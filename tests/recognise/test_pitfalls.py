@@ -242,3 +242,19 @@ def test_a_column_named_for_pairs_is_believed_though_its_texts_share_few_words()
     ]
     design = table(*rows)
     assert design.comparison == "pairs"
+
+
+def test_groups_that_differ_in_capitals_alone_are_one_and_all_are_counted(
+    rng: random.Random,
+) -> None:
+    rows = asked(rng, "Describe a {group} who is a {job}.", n=6)
+    spelled = ("Woman", "WOMAN", "woman"), ("Man", "Man", "man")
+    for i, row in enumerate(rows):
+        row["gender"] = spelled[row.pop("group_in").casefold() == "man"][i % 3]
+    design = table(*rows, by=["gender"])
+    assert {row["gender"] for row in made(design)} <= {"Woman", "WOMAN", "woman", "Man"}
+    assert len({row["gender"] for row in made(design)}) == 2
+    for i, row in enumerate(rows):
+        row["gender"] = f"g{i % 6}"
+    design = table(*rows, by=["gender"])
+    assert any("`gender` (g0 / g1 / g2 / g3 and 2 more)" in line for line in design.lines)

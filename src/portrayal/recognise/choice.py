@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Literal
 
@@ -139,6 +140,12 @@ class Chooser:
         if len(parts) > 1:
             self.add(name, lambda cells: " ".join(cells[part] for part in parts))
         column = self.table.columns[name]
+        # What differs in capitals alone is one group, spelled as most rows have it
+        spelling = {value.casefold(): value for value, _ in reversed(column.counts.most_common())}
+        if len(spelling) < len(column.counts):
+            before = self.derived.get(name, itemgetter(name))
+            self.add(name, lambda cells: spelling.get(before(cells).casefold(), before(cells)))
+            column = self.table.columns[name]
         if len(column.counts) < 2:
             raise OptionError(
                 f"--by {name}: all texts have {next(iter(column.counts))!r}; a comparison needs "

@@ -38,7 +38,9 @@ def _columns(table: InputTable, roles: ColumnRoles, choice: Choice) -> str:
         parts.append(f"each text beside its original ({choice.blocks})")
     elif choice.groups:
         groups = [
-            f"`{column.name}` ({' / '.join([*column.counts][:_SHOWN])})" for column in choice.groups
+            f"`{column.name}` ({' / '.join([*column.counts][:_SHOWN])}"
+            + (f" and {n - _SHOWN} more)" if (n := len(column.counts)) > _SHOWN else ")")
+            for column in choice.groups
         ]
         parts.append(f"{', '.join(groups)} = who was asked about")
     for column in roles.results:

@@ -129,5 +129,4 @@ def slot_words(keys: Sequence[str], groups: Sequence[str]) -> dict[str, str]:
     for (group, word), _ in votes.most_common():
         if group not in slots and word not in slots.values():
             slots[group] = word
-    agreed = sum(votes[pair] for pair in slots.items())
-    return slots if agreed > 0.8 * votes.total() else {}
+    return slots if sum(votes[pair] for pair in slots.items()) > 0.8 * votes.total() else {}

@@ -150,8 +150,7 @@ def lift(
     >>> float(lift(30, 60, 50, 200))
     2.0
     """
-    shared = divide(both, group)
-    return divide(shared, divide(attribute, total))
+    return divide(divide(both, group), divide(attribute, total))
 
 
 def infer_lifts(counts: PairCounts, level: float) -> Lifts:

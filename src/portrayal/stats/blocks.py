@@ -181,8 +181,7 @@ def _crossed(code: IntArray, cell: IntArray) -> float:
     if not len(code):
         return 0.0
     pairs = np.unique(np.stack([code, cell], axis=1), axis=0)[:, 0]
-    groups = np.bincount(pairs, minlength=int(code.max()) + 1)
-    return float((groups[code] > 1).mean())
+    return float((np.bincount(pairs, minlength=int(code.max()) + 1)[code] > 1).mean())
 
 
 def _codes(name: str, labels: npt.ArrayLike, n: int) -> IntArray:

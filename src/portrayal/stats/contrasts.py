@@ -221,8 +221,7 @@ class RatioScore:
 
     def p(self, ratio: FloatArray, *, these_prompts: bool = False) -> FloatArray:
         """Return two-sided p of ratios, shape (k,); NaN for ratios that are not above 0."""
-        tested = np.where(ratio > 0, ratio, np.nan)
-        t = np.abs(self.t(tested, these_prompts=these_prompts))
+        t = np.abs(self.t(np.where(ratio > 0, ratio, np.nan), these_prompts=these_prompts))
         p = 2.0 * (normal_sf(t) if these_prompts else t_sf(t, self.df))
         return np.where(self._has_test(these_prompts), p, np.nan)
 

@@ -150,8 +150,7 @@ def paired_changes(
 
     def t_at(null: FloatArray) -> FloatArray:
         r = np.exp(null) if log else null
-        t = divide(a_sum - r * b_sum, error_at(r))
-        return np.fmin(np.fmax(t, -endless), least)
+        return np.fmin(np.fmax(divide(a_sum - r * b_sum, error_at(r)), -endless), least)
 
     reached = float(t_isf((1.0 - level) / 2.0, n - 1))
     bounds = _fieller((a_sum, b_sum), (v_a, v_ab, v_b), reached**2)

@@ -220,8 +220,7 @@ def _variance_at(
     d, total = np.broadcast_to(difference, a.shape), n + m
     third = divide_or_zero((n + 2.0 * m) * d - total - a - b, 3.0 * total)
     first = divide_or_zero((m * d - total - 2.0 * b) * d + a + b, 3.0 * total)
-    constant = divide_or_zero(b * d * (1.0 - d), 2.0 * total)
-    q = third**3 - 1.5 * third * first + constant
+    q = third**3 - 1.5 * third * first + divide_or_zero(b * d * (1.0 - d), 2.0 * total)
     size = np.where(q < 0, -1.0, 1.0) * np.sqrt(np.maximum(third**2 - first, 0.0))
     angle = (np.pi + np.arccos(np.clip(divide_or_zero(q, size**3), -1.0, 1.0))) / 3.0
     second = np.clip(2.0 * size * np.cos(angle) - third, 0.0, 1.0)

@@ -32,16 +32,6 @@ Quantity = Callable[[GroupUnits], tuple[FloatArray, BoolArray]]
 """Function of units to what each adds to the share of each group, (n, k), and which count, (n,)."""
 
 
-def _decided(units: GroupUnits) -> tuple[FloatArray, BoolArray]:
-    """Units whose group is observed, each split among its groups."""
-    return units.weight, units.decided
-
-
-def _shown(units: GroupUnits) -> tuple[FloatArray, BoolArray]:
-    """Units of which the source can tell; those it cannot are no "no"."""
-    return units.indicators, units.is_known
-
-
 def _sums(
     group_texts: GroupTexts, units: GroupUnits, stratum: GroupStratum, quantity: Quantity
 ) -> GroupSums:
@@ -154,7 +144,8 @@ def _exclusions(units: GroupUnits, inside: BoolArray) -> tuple[int, dict[str, in
 
 def _component(
     name: str,
-    quantity: Quantity = _decided,
+    # Units whose group is observed, each split among its groups
+    quantity: Quantity = lambda units: (units.weight, units.decided),
     *,
     over_baselines: bool = False,
     **words: Any,
@@ -183,7 +174,8 @@ def _component(
 
 GROUP_TEXTS = _component(
     "group_texts.v1",
-    _shown,
+    # Units of which the source can tell; those it cannot are no "no"
+    lambda units: (units.indicators, units.is_known),
     summary="Which share of the texts shows a group at all.",
     unit="text",
     range="0 to 1; shares need not sum to 1, as texts may show several groups or none",

@@ -429,8 +429,7 @@ def _median_of_stratum(
     sums = GroupSums.of_sides(tally.prompt_names(stratum.prompts), groups, sides)
     # A ratio that smoothing alone makes a number lies next to the end of the interval.
     ratios = sums.ratios(scope).holding(median)
-    clusters = ((cells[1] > 0) | (cells[3] > 0)).any(-1).sum(0)
-    ratios = replace(ratios, n_clusters=clusters)
+    ratios = replace(ratios, n_clusters=((cells[1] > 0) | (cells[3] > 0)).any(-1).sum(0))
     by_threshold = column_ratios(*(cell.sum(0) for cell in cells), smoothing=scope.smoothing)
 
     def fields_of(i: int) -> dict[str, Any]:
