@@ -65,6 +65,20 @@ def test_groups_that_are_compared_are_named_once_and_rows_say_their_statistic(vi
     ]
 
 
+def test_how_far_groups_lie_apart_says_which_of_them_is_where(tmp_path):
+    view = audit(tmp_path / "r", texts_of({"Asian": 0.8, "Black": 0.5, "White": 0.2}))
+    (apart,) = [f for f in first_screen(view).findings if "lie further apart" in f.headline]
+    levels = {
+        e.group["race"]: 100 * e.value
+        for e in view.estimates
+        if e.statistic == "agentic" and "race" in e.group and e.strata["masking"] == "masked"
+    }
+    assert apart.headline.endswith(
+        f": {levels['Asian']:.0f}\u00a0% of the sentences about Asian people are agentic, "
+        f"{levels['White']:.0f}\u00a0% of those about White people"
+    )
+
+
 def test_what_another_classifier_has_the_other_way_round_is_not_stated(tmp_path):
     view = audit(tmp_path / "r", texts_of({"a": 0.8, "b": 0.2}))
     (stated,) = [s for s in first_screen(view).findings if s.first.measure.startswith("agency_gap")]

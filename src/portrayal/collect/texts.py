@@ -182,11 +182,7 @@ class TextReader:
     """Turns source rows into text rows, and collects the prompts they answer."""
 
     def __init__(
-        self,
-        fields: TextFields,
-        mapping: Mapping[str, str],
-        prompts: Sequence[Prompt],
-        source: str,
+        self, fields: TextFields, mapping: Mapping[str, str], prompts: Sequence[Prompt], source: str
     ) -> None:
         self.fields, self.mapping, self.where = fields, mapping, source
         self.by_id = {prompt.prompt_id: prompt for prompt in prompts}

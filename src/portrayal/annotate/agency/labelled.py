@@ -151,11 +151,7 @@ class AgencyScore:
 
 
 def score_agency(
-    labelled: LabelledSentences,
-    classifier: AgencyClassifier,
-    *,
-    draws: int = 1000,
-    seed: int = 0,
+    labelled: LabelledSentences, classifier: AgencyClassifier, *, draws: int = 1000, seed: int = 0
 ) -> AgencyScore:
     """Score a classifier on labelled sentences, masked first where it is meant for masked ones.
 

@@ -277,10 +277,7 @@ def agency_share(agency_texts: AgencyTexts, scope: Scope) -> Iterator[Estimate]:
 
 
 def _shares(
-    stratum: AgencyStratum,
-    groups: Sequence[Mapping[str, str]],
-    members: FloatArray,
-    scope: Scope,
+    stratum: AgencyStratum, groups: Sequence[Mapping[str, str]], members: FloatArray, scope: Scope
 ) -> Iterator[Estimate]:
     if not groups:  # no text of the stratum is read
         return
@@ -525,11 +522,7 @@ def in_these_prompts(
 
 
 def sharper_by(
-    stratum: AgencyStratum,
-    first: FloatArray,
-    second: FloatArray,
-    result: Clustered,
-    level: float,
+    stratum: AgencyStratum, first: FloatArray, second: FloatArray, result: Clustered, level: float
 ) -> list[str]:
     """Return for each difference the option by which comparing texts that agree narrows it most.
 
@@ -593,15 +586,21 @@ def agency_variance(agency_texts: AgencyTexts, scope: Scope) -> Iterator[Estimat
         The texts of the audit with their ratio gaps, and its settings.
     """
     for stratum in (s for s in strata(agency_texts, scope) if s.labels["stratum"] == ALL):
-        by_name = {
-            kind[0] if len(kind) == 1 else INTERSECTIONAL: stratum.groups(kind)[1]
-            for kind in stratum.kinds
-        }
-        for name, members in by_name.items():
-            yield from _estimates(stratum, name, [members], scope)
+        by_name = {}
+        for kind in stratum.kinds:
+            name = kind[0] if len(kind) == 1 else INTERSECTIONAL
+            groups, by_name[name] = stratum.groups(kind)
+            gaps = stratum.observed.means(by_name[name])
+            # The variance says how far apart the groups lie; these say which of them is where
+            shares = {
+                sentences.AGENTIC_OF + group[name]: float(1.0 + gap) / 2.0
+                for group, gap in zip(groups, gaps, strict=True)
+                if name in group
+            }
+            yield from _estimates(stratum, name, [by_name[name]], scope, shares)
         if INTERSECTIONAL in by_name:
             # The paper's overall score: the mean of gender, race and their intersection
-            yield from _estimates(stratum, OVERALL, list(by_name.values()), scope)
+            yield from _estimates(stratum, OVERALL, list(by_name.values()), scope, {})
 
 
 def gap_variance(sums: CellSums, members: FloatArray) -> FloatArray:
@@ -618,7 +617,11 @@ def gap_variance(sums: CellSums, members: FloatArray) -> FloatArray:
 
 
 def _estimates(
-    stratum: AgencyStratum, name: str, kinds: Sequence[FloatArray], scope: Scope
+    stratum: AgencyStratum,
+    name: str,
+    kinds: Sequence[FloatArray],
+    scope: Scope,
+    details: Mapping[str, float],
 ) -> Iterator[Estimate]:
     """Yield the mean over runs of the variances of these kinds of groups.
 
@@ -641,10 +644,10 @@ def _estimates(
         return
     null = np.mean([gap_variance(stratum.null, members) for members in kinds], axis=0)
     value, null = float(observed[valid].mean()), null[:, valid].mean(axis=1)
-    details = {}
+    details = {**details}
     if not np.isnan(null).all():
         mean = float(np.nanmean(null))
-        details = {"null_mean": mean, "excess": value - mean}
+        details |= {"null_mean": mean, "excess": value - mean}
     # The paper averages the variances of runs; how far these lie apart stands beside.
     if valid.sum() > 1:
         details["sd_between_runs"] = float(observed[valid].std(ddof=1))

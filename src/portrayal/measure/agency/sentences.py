@@ -8,6 +8,9 @@ _ALIKE = 0.005
 _UNNAMED = "unnamed"
 
 
+AGENTIC_OF = "agentic_of_"
+"""Start of details of a variance: the share of the sentences about each group that is agentic."""
+
 BARE, _MOST_BARE = "sentences_without_words", 1 / 3
 """Detail: part of the sentences that hold no word of the lists of agentic and communal words; and
 from which on a page says so. Of biographies, for which the classifier was made, it is a twentieth.
@@ -66,7 +69,19 @@ def gap(e: Estimate) -> str:
 
 
 def variance(e: Estimate) -> str:
-    """Return that the groups of an attribute lie further apart than by chance."""
+    """Return that the groups of an attribute lie further apart than by chance, and how."""
     of = e.group.get("attribute", "overall")
     groups = "the groups, taken together," if of == "overall" else f"the groups of {of}"
-    return f"{_where(e)}{groups} lie further apart in agency than shuffled groups do"
+    apart = f"{_where(e)}{groups} lie further apart in agency than shuffled groups do"
+    shares = [
+        (share, people_words(name.removeprefix(AGENTIC_OF)))
+        for name, share in e.details.items()
+        if name.startswith(AGENTIC_OF)
+    ]
+    if not shares:
+        return apart
+    (most, first), (fewest, last) = max(shares), min(shares)
+    return (
+        f"{apart}: {100 * most:.0f}\u00a0% of the sentences about {first} are agentic, "
+        f"{100 * fewest:.0f}\u00a0% of those about {last}"
+    )
