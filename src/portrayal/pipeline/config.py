@@ -7,13 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from portrayal.collect.ask.asking import Asking
-from portrayal.config import (
-    AskingConfig,
-    AuditOptions,
-    check_known,
-    llm_settings,
-    options_of,
-)
+from portrayal.config import AskingConfig, AuditOptions, check_known, llm_settings, options_of
 from portrayal.errors import OptionError
 from portrayal.reference.datafile import read_datafile
 

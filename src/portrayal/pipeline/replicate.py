@@ -147,12 +147,7 @@ class Replication:
 
 
 def replicate(
-    study: str,
-    data: str | Path,
-    out: str | Path,
-    *,
-    say: Say | None = None,
-    **options: Any,
+    study: str, data: str | Path, out: str | Path, *, say: Say | None = None, **options: Any
 ) -> Replication:
     """Audit the authors' files in a folder, and set every published figure beside ours.
 
