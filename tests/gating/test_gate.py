@@ -15,6 +15,7 @@ from gating.worlds import run_of
 from portrayal.comparison.compare import Side
 from portrayal.comparison.sums import Sums, changes_against
 from portrayal.errors import OptionError, RunError
+from portrayal.gating.gate import place
 from portrayal.gating.policy import Policy, Rule
 from portrayal.records import LIKE_THESE, TEXTS_ALONE, THESE
 from portrayal.stats.contrasts import RatioScore, TwoSides
@@ -335,3 +336,12 @@ def test_a_larger_allowed_change_never_makes_a_verdict_worse(runs, change, more,
         for allowed in (change, change + more)
     )
     assert ORDER[wide.outcome] >= ORDER[narrow.outcome]
+
+
+def test_a_few_texts_that_are_alike_by_chance_are_not_beyond_a_range():
+    """As in the audit, the variance of a difference is at least the pooled one."""
+    few, counts = (np.arange(606) < 6) * 1.0, (np.arange(606) % 5 == 1) * 1.0
+    counts[:6] = 0.0
+    cells = tuple(x[:, np.newaxis] for x in (counts * few, few, counts * (1 - few), 1 - few))
+    sums = Sums("difference", False, cells, np.ones(1), np.full(1, np.nan), np.arange(606))
+    assert place(sums, 0.95, (-0.1, 0.1))["p_beyond"] > 0.05

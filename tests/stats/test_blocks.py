@@ -234,3 +234,16 @@ def test_a_variance_in_two_ways_is_no_surer_than_in_one():
     alone = [infer_variance(*each, [np.eye(2)], 0.95).noise for each in (topics, names)]
     assert both.noise >= max(alone) - 1e-12
     assert both.n_clusters == 10
+
+
+@pytest.mark.parametrize("rate", [0.02, 0.1, 0.4])
+def test_a_few_names_that_by_chance_are_alike_are_not_told_from_many(rate):
+    """Of 8 names of one unit and 78 of four, all of one kind, two tests in five had p < .05."""
+    unit = np.arange(320)
+    few = np.broadcast_to(unit[:, np.newaxis] < 8, (320, 1000)).astype(float)
+    name, block = np.where(unit < 8, unit, 8 + (unit - 8) // 4), np.where(unit < 8, unit, unit - 8)
+    right = np.random.default_rng(5).binomial(1, rate, few.shape).astype(float)
+    both = (right * few, few), (right * (1 - few), 1 - few)
+    found = crossed_differences(*both, 0.95, (name, block % 8))
+    assert np.mean(found.p < 0.05) < 0.05
+    assert np.mean(found.p < 0.001) < 0.004

@@ -212,6 +212,20 @@ def test_differences_and_lifts_cover_and_are_no_wider_than_the_labels_alone(form
     assert abs(np.mean(naive) - true(*shares)) > 0.08
 
 
+@pytest.mark.parametrize("over", ["prompts", "these prompts", "these texts"])
+def test_a_few_units_labelled_alike_by_chance_are_not_told_from_many(over):
+    """Two of six are labelled, and by chance both alike: a quarter to half of the tests had .05."""
+    rng = np.random.default_rng(1)
+    truth = rng.binomial(1, 0.4, (606, 60)).astype(float)
+    few = np.broadcast_to(np.arange(606)[:, np.newaxis] < 6, truth.shape).astype(float)
+    drawn = np.union1d(6 + rng.permutation(600)[:303], [0, 3])
+    terms = truth * few, few, truth * (1 - few), 1 - few
+    of_hand = tuple(term[drawn] for term in terms)
+    hand = Labelled(drawn, np.full(len(drawn), 606 / len(drawn)), of_hand)
+    sums = two_phase(Labelled(np.arange(606), np.ones(606), terms), hand, of_hand, 606)
+    assert np.mean(infer_two_phase_contrast(sums, 0.95, over=over).p < 0.05) < 0.07
+
+
 def test_what_the_scorer_says_of_another_group_is_heard_where_it_tells():
     """It says nothing of the first group; of the second, what people say of the first, or noise."""
     covered, widths = 0, []

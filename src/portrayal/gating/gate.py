@@ -36,7 +36,7 @@ from portrayal.gating.verdict import Limit, Outcome, RuleCheck, SampleSize, Verd
 from portrayal.records import ALL, FEW_PROMPTS, LIKE_THESE, THESE, Estimate, Population
 from portrayal.run import Run
 from portrayal.stats import holm, infer_fixed_shares, infer_shares
-from portrayal.stats.clustered import Clustered, infer_influences
+from portrayal.stats.clustered import Clustered, infer_differences, infer_influences
 from portrayal.stats.contrasts import RatioScore, TwoSides, too_few_prompts
 from portrayal.stats.design_effect import effective_number
 from portrayal.stats.paired import SAME
@@ -522,9 +522,10 @@ def _tested(
         prompts, carriers = ((n > 0) & (m > 0)).sum(0), effective_number(a + b)
         reasons = np.full(len(p), few)
         return Clustered(score.ratio, low, high, p, prompts, carriers, score.df, reasons), closed
+    elif sums.form == "difference" and not sums.log:
+        return infer_differences((a, n), (b, m), level, nulls), closed
     else:
-        one = measured(sums)
-        totals = (n, m) if sums.form == "difference" else (n,)
+        one, totals = measured(sums), (n, m) if sums.form == "difference" else (n,)
         # Influences of a ratio are of its logarithm.
         at_null = np.log(nulls) if sums.log else nulls
         test = infer_influences(one.value, one.influence, totals, level, at_null)

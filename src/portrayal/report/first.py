@@ -17,15 +17,7 @@ import portrayal.report.formats as fmt
 from portrayal.errors import PortrayalError, UnknownNameError
 from portrayal.measure.matched.differences import FIRST
 from portrayal.measure.scope import Question
-from portrayal.records import (
-    ALL,
-    ERROR_VALUE,
-    FEW_PEOPLE,
-    FEW_PROMPTS,
-    MINUS,
-    THESE,
-    Estimate,
-)
+from portrayal.records import ALL, ERROR_VALUE, FEW_PEOPLE, FEW_PROMPTS, MINUS, THESE, Estimate
 from portrayal.registry import form_of
 from portrayal.report.corrected import corrections
 from portrayal.report.figures.figure import Figure

@@ -388,7 +388,8 @@ def infer_crossed(
 
     The variance is that of the first way plus that of the second less that of the clusters of both,
     and at least that of either way alone. Where no cluster of a way holds both samples of a
-    difference, its variance is that of two independent samples (Welch).
+    difference, its variance is that of two independent samples (Welch). The variance of a
+    difference is at least the pooled one, as in `infer_differences`.
 
     Parameters
     ----------
@@ -428,13 +429,17 @@ def infer_crossed(
         # No cluster holds both samples: two independent samples, as Welch has them.
         disjoint = np.sum([size > 0 for size in sizes], axis=0).max(0) < 2
         joint, joint_df = clustered_variance(influences, sizes)
-        parts = [clustered_variance(np.where(size > 0, influences, 0.0), [size]) for size in sizes]
+        sides = [np.where(size > 0, influences, 0.0) for size in sizes]
+        parts = [clustered_variance(side, [size]) for side, size in zip(sides, sizes, strict=True)]
         separate = np.sum([error for error, _ in parts], axis=0)
         welch = divide(separate**2, np.sum([divide(e**2, df) for e, df in parts], axis=0))
-        errors.append(np.where(disjoint, separate, joint))
+        pooled = pooled_part(sides, sizes) if len(sizes) > 1 else 1.0
+        errors.append(pooled * np.where(disjoint, separate, joint))
         freedoms.append(np.where(disjoint, welch, joint_df))
-    squared_df = two_way_variance(errors, freedoms)
-    return _t_of(v, *squared_df, np.min(clusters[:2], axis=0), samples, level, null)
+    squared, df = two_way_variance(errors, freedoms)
+    # A way's clusters of one sample may be smaller than the other's: units are pooled as they are.
+    squared = np.maximum(squared, np.where(pooled > 1.0, errors[-1], 0.0))
+    return _t_of(v, squared, df, np.min(clusters[:2], axis=0), samples, level, null)
 
 
 def two_way_variance(

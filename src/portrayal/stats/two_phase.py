@@ -38,6 +38,7 @@ from portrayal.stats.clustered import (
     ONE_PROMPT,
     Clustered,
     agree,
+    pooled_part,
     sums_by,
     two_way_variance,
 )
@@ -402,14 +403,21 @@ def infer_two_phase_contrast(
     The four sums are a, n, b and m. Of a ratio r the *score* a/n − r b/m is 0, and Student's t is
     this over its standard error, from the variance over prompts, at least that of the draw; over
     these prompts from that of the draw and of independent texts, over these texts from that of the
-    draw. A difference is the score of r = 1, so that both have one test; the interval of a ratio
-    holds those that are not rejected. Units may be of both shares, or of one.
+    draw; each is at least the pooled one of both shares. A difference is the score of r = 1, so
+    that both have one test; the interval of a ratio holds those that are not rejected. Units may be
+    of both shares, or of one.
     """
     totals = sums.sums.sum(1)
     n, m = np.where(totals[1::2] > 0, totals[1::2], np.nan)
     upper, lower = divide(totals[0], n), divide(totals[2], m)
     spread = [np.maximum(s * (1.0 - s) * sums.typical, 0.0) for s in (upper, lower)]
     clusters, fixed = sums.clusters, over != "prompts"
+
+    # Few units that are labelled alike by chance vary as those of both shares together do.
+    a, sizes, b, lower_sizes = np.nan_to_num(sums.sums)
+    influences = (a - upper * sizes) / n, (b - lower * lower_sizes) / m
+    units = [np.maximum(sizes, 0.0), np.maximum(lower_sizes, 0.0)]
+    pooled = pooled_part([np.nan_to_num(influence) for influence in influences], units)
 
     def score(ratio: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Score, standard error and degrees of freedom of ratios, shape (k,) each."""
@@ -420,7 +428,7 @@ def infer_two_phase_contrast(
         elif over == "these prompts":
             variance = variance + spread[0] / n + ratio**2 * spread[1] / m
         usable = (variance > 0) & (df >= 1) & ((clusters > 1) | fixed)
-        error, df = (np.where(usable, x, np.nan) for x in (np.sqrt(variance), df))
+        error, df = (np.where(usable, x, np.nan) for x in (np.sqrt(pooled * variance), df))
         return upper - ratio * lower, error, df
 
     value, error, df = score(np.ones_like(upper))

@@ -41,14 +41,7 @@ from portrayal.measure.stories.representation import PAIR_REPRESENTATION, REPRES
 from portrayal.measure.stories.strata import features_of
 from portrayal.measure.stories.subordination import MEDIAN_RACIALIZED, SUBORDINATION
 from portrayal.raters.people import SlotArrays
-from portrayal.records import (
-    ALL,
-    ERROR_HIGH,
-    ERROR_LOW,
-    ERROR_VALUE,
-    Estimate,
-    Status,
-)
+from portrayal.records import ALL, ERROR_HIGH, ERROR_LOW, ERROR_VALUE, Estimate, Status
 from portrayal.reference.groups import GENDERS, PAIRS, RACES
 from portrayal.reference.locales import HOME
 from portrayal.reference.names import NameTable, mena_nhpi_table, name_table, race_likelihoods

@@ -23,14 +23,7 @@ from portrayal.report.figures.panels import DotMark
 from portrayal.report.figures.svg import LINE, Axis, Panel
 from portrayal.report.findings import STATISTICS, distance
 from portrayal.report.formats import short
-from portrayal.report.view import (
-    View,
-    is_sure,
-    no_baseline,
-    no_difference,
-    place_words,
-    q_of,
-)
+from portrayal.report.view import View, is_sure, no_baseline, no_difference, place_words, q_of
 from portrayal.report.words import (
     borne,
     column_label,
