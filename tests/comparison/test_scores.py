@@ -1,6 +1,7 @@
 """Scores of two files, against plain recomputations and by simulation."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -268,3 +269,17 @@ def test_a_few_answers_that_are_all_wrong_by_chance_do_not_differ_from_many():
     assert stats.fisher_exact([[18, 582], [0, 60]]).pvalue > 0.3
     assert row.p is not None
     assert row.p > 0.05
+
+
+def test_positive_ends_of_differences_have_a_plus_as_in_audits(tmp_path):
+    for name, seed in (("old", 1), ("new", 2)):
+        grades = np.random.default_rng(seed).normal(6, 1, 80).round(2)
+        rows = [{"id": i, "grade": grade, "right": grade > 6} for i, grade in enumerate(grades)]
+        (tmp_path / f"{name}.jsonl").write_text(
+            "\n".join(json.dumps(r, default=bool) for r in rows)
+        )
+    old, new = (str(tmp_path / f"{name}.jsonl") for name in ("old", "new"))
+    text = invoke("compare", old, new, "--score", "grade", "--score", "right").stdout
+    intervals = re.findall(r"(−[\d.]+) to (\S+)", text)
+    assert len(intervals) == 4  # of both scores, in the sentence and in the table
+    assert all(high.startswith("+") for _, high in intervals)

@@ -186,7 +186,7 @@ def change_number(row: Any, change: float | None) -> str:
     """Return a change of a row as a terminal shows it ("×1.32", "+0.013", "+1.3 points")."""
     form = form_of_change(row)
     times = "×" if form == "ratio" and change is not None else ""
-    return times + number(change, form, signed=form == "difference")
+    return times + number(change, form)
 
 
 HEADS = ("what", "first", "second", "change", "interval", "q", "result")

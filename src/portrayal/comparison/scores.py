@@ -252,8 +252,8 @@ def _sentence(row: ScoreChange, names: tuple[str, str], level: float) -> str:
     if row.change is None or row.low is None or row.high is None or row.p is None:
         return f"{lead}: no test, as {row.undefined}."
 
-    def words(size: float) -> str:
-        return number(100.0 * size if row.statistic == "share" else size)
+    def words(size: float, *, signed: bool = False) -> str:
+        return number(100.0 * size if row.statistic == "share" else size, signed=signed)
 
     unit = " points" if row.statistic == "share" else ""
     # Of several scores, q decides.
@@ -264,7 +264,8 @@ def _sentence(row: ScoreChange, names: tuple[str, str], level: float) -> str:
         direction = "more" if row.change > 0 else "less"
         result = f"{words(abs(row.change))}{unit} {direction} ({words(low)} to {words(high)}; {p})"
     else:
-        result = f"no difference shown ({words(row.low)} to {words(row.high)}{unit}; {p})"
+        low_words, high_words = (words(bound, signed=True) for bound in (row.low, row.high))
+        result = f"no difference shown ({low_words} to {high_words}{unit}; {p})"
         if row.detectable is not None and not row.equivalent:
             result += f"; four such comparisons in five find one of {words(row.detectable)}{unit}"
     if row.equivalent and row.margin is not None:

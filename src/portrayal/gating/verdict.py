@@ -100,8 +100,9 @@ class RuleCheck:
         row, sign = self.row, "×" * (self.row.scale == "ratio")
         if row.change is None:
             return "–"
-        value = f"{sign}{number(row.change, signed=row.scale == 'difference')}"
-        return value if row.low is None and row.high is None else f"{value} ({spread(row)})"
+        value = f"{sign}{number(row.change, row.scale)}"
+        unbounded = row.low is None and row.high is None
+        return value if unbounded else f"{value} ({spread(row, row.scale)})"
 
     @property
     def allowed_words(self) -> str:
@@ -116,7 +117,7 @@ class RuleCheck:
             return f"≤ {sign}{number(high)}"
         if high == math.inf:
             return f"≥ {sign}{number(low)}"
-        return f"{sign}{number(low)} to {sign}{number(high)}"
+        return f"{sign}{number(low, self.row.scale)} to {sign}{number(high, self.row.scale)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,12 +52,15 @@ SHARES = ("share", "agentic", "communal")
 def number(value: float | None, form: str = "", *, signed: bool = False) -> str:
     """Return a number with three digits and no powers of ten; a dash where there is none.
 
-    Of a `form` that is a share it is in per cent, of "points" in percentage points, with its sign.
+    Of a `form` that is a share it is in per cent, of "points" in percentage points; these and
+    a "difference" have their sign.
 
     >>> number(2.4412e-6), number(-0.0123), number(12345.0), number(0.25, signed=True)
     ('<0.0001', '−0.0123', '12,345', '+0.25')
     >>> number(0.452, "share"), number(0.452, "points")
     ('45.2 %', '+45.2 points')
+    >>> number(0.124, "difference")
+    '+0.124'
     """
     if value is None or math.isnan(value):
         return "–"
@@ -70,7 +73,8 @@ def number(value: float | None, form: str = "", *, signed: bool = False) -> str:
     text = "∞" if size == math.inf else f"{size:,.0f}" if size >= 1000 else f"{size:.3g}"
     if 0 < size < 0.0001:
         text = "<0.0001"
-    return f"−{text}" if value < 0 else f"{'+' * (signed and size > 0)}{text}"
+    plus = "+" * (size > 0 and (signed or form == "difference"))
+    return f"−{text}" if value < 0 else f"{plus}{text}"
 
 
 def spread(bounds: Any, form: str = "") -> str:
