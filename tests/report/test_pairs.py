@@ -15,7 +15,7 @@ from portrayal.annotate.exchange import exchange_of
 from portrayal.annotate.scores import TEXT_SCORES
 from portrayal.report import write_report
 from portrayal.report.figures.generic import figures, glance
-from portrayal.report.first import finding_facts, first_screen
+from portrayal.report.first import finding_facts, finding_lines, first_screen
 from portrayal.report.formats import difference
 from portrayal.report.page import render
 from portrayal.report.view import View
@@ -228,6 +228,23 @@ def test_texts_that_nothing_pairs_are_read_from_the_highest_score_down(tmp_path:
     for side in zip(*scores, strict=True):
         assert list(map(float, side)) == sorted(map(float, side), reverse=True)
     assert float(scores[0][1]) > float(scores[0][0])
+
+
+@pytest.mark.parametrize(("groups", "times"), [(("female", "male", "other"), 2), (GROUPS, 3)])
+def test_what_is_no_pair_of_texts_is_called_a_prompt(
+    tmp_path: Path, groups: tuple[str, ...], times: int
+) -> None:
+    """On the terminal, in JSON and on the page, all units have one name."""
+    rows = rows_of({"plain/male": "There is much more to say of it."}, groups, times)
+    view = audit(tmp_path / "run", rows)
+    text, facts = "\n".join(map(str, finding_lines(view.run))), finding_facts(view.run)
+    assert f"; {N} prompts; " in text
+    assert "holds for prompts like these" in text
+    assert "pairs" not in text.replace("portrayal audit pairs", "")
+    assert {finding["units"] for finding in facts["findings"]} == {"prompts"}
+    page = re.sub(r"<[^>]+>", "", render(view))
+    assert not re.search(r"\d pairs(?! of answers to)|pairs like these", page)
+    assert f"pairs of answers to {N} prompts" in page
 
 
 def test_nothing_found_is_said_in_standard_deviations(tmp_path: Path) -> None:

@@ -51,6 +51,7 @@ from portrayal.report.view import (
     base_of,
     beyond_chance,
     clusters_of,
+    counted_unit,
     holds_here,
     no_difference,
     place_of,
@@ -461,7 +462,7 @@ def facts_of(view: View, e: Estimate) -> tuple[str, ...]:
         words.append(corrected_from(e).removeprefix(", "))
     # Counts stand in the sentence itself where they are known.
     if not e.counts:
-        words.append(f"{fmt.count(e.n_units)} {units(e.unit, e.n_units)}")
+        words.append(f"{fmt.count(e.n_units)} {units(counted_unit(e), e.n_units)}")
     if n_models:
         agree = f"{agreeing} of {fmt.plural(n_models, 'model')} agree"
         if agreeing == n_models:

@@ -25,6 +25,7 @@ from portrayal.records import (
     ERROR_HIGH,
     ERROR_LOW,
     LIKE_THESE,
+    OTHERS,
     TEXT_SD,
     THESE,
     UNITS,
@@ -356,6 +357,12 @@ def base_of(measure: str) -> str:
 def units(unit: str, n: float) -> str:
     """Return what is counted, as many ("characters", "stories")."""
     return unit if n == 1 else "stories" if unit == "story" else f"{unit}s"
+
+
+def counted_unit(e: Estimate) -> str:
+    """Return what an estimate counts: sets of more than two answers are prompts, and no pairs."""
+    several = UNITS + "prompt" in e.details or any(OTHERS in side for side in e.group.values())
+    return "prompt" if e.unit == "pair" and several else e.unit
 
 
 def clusters_of(e: Estimate, times: float = 1.0, noun: str = "prompt") -> str:

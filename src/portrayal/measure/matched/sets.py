@@ -253,13 +253,15 @@ def matched_sets(
         reader.left_out[reader.about[i]["model"]][HALF] += int(n_answers[i].sum())
     about = [reader.about[i] for i in np.flatnonzero(full).tolist()]
     unit, noun, lines = _units(run, annotated, about, source, locale, apart=apart)
-    # A pair that was asked about many times is what the field calls a prompt.
-    if noun == PAIR and n_answers.sum() > MANY_ANSWERS * (n_answers > 0).sum():
+    # What was asked about many times, or of more than two groups, the field calls a prompt.
+    many = n_answers.sum() > MANY_ANSWERS * (n_answers > 0).sum()
+    if noun == PAIR and (many or (n_answers > 0).sum(1).max() > 2):
         noun = "prompt"
     models = sorted({one["model"] for one in reader.about})
     value, written, neutral = (_means(wording, slot, (n, k))[:, full] for wording in wordings)
     squares, df = _scatter(wordings[0], slot, (n, k))
     inside = full[set_code]
+    in_set = (np.cumsum(full) - 1)[set_code[inside]]
     every_score = _scores(scores, reader.measured, wordings[0])
     return MatchedSets(
         attribute=group,
@@ -280,13 +282,7 @@ def matched_sets(
         squares=squares[:, full],
         df=df[:, full],
         left_out={name: dict(counts) for name, counts in reader.left_out.items()},
-        answers=pa.table(
-            {
-                "text_id": ids[inside].tolist(),
-                "set": (np.cumsum(full) - 1)[set_code[inside]],
-                "half": half[inside],
-            }
-        ),
+        answers=pa.table({"text_id": ids[inside].tolist(), "set": in_set, "half": half[inside]}),
         exchanged=reader.exchanged,
         names=tuple(one[BLOCK] for one in about),
         apart=apart,

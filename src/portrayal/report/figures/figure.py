@@ -10,7 +10,7 @@ from portrayal.records import Estimate
 from portrayal.registry import form_of
 from portrayal.report.figures.svg import Panel
 from portrayal.report.formats import short
-from portrayal.report.view import View, place_words, q_of
+from portrayal.report.view import View, counted_unit, place_words, q_of
 from portrayal.report.words import colour_of_group, group_label
 from portrayal.run.pages import trusted
 from portrayal.shown import visible
@@ -151,7 +151,7 @@ def tip(view: View, e: Estimate, **more: str) -> str:
         "Where": short(place_words(e), 90),
         "Group": short(group_label(e.group), 60),
         **{name: NUMBERS[name](e) for name in ("Value", "Interval", "Null range", "q")},
-        "Rests on": fmt.plural(e.n_units, e.unit, "stories" if e.unit == "story" else ""),
+        "Rests on": fmt.plural(e.n_units, counted_unit(e), "stories" if e.unit == "story" else ""),
         "Prompts": fmt.count(e.n_clusters),
         "Undefined, as": short(e.undefined or "", 200),
         **more,

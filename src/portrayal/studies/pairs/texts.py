@@ -89,6 +89,8 @@ def texts_to_read(view: View) -> Readings | None:
         readings.append(Reading(_heading(sets, e, two), label_of(view, e), passages))
     first = next(iter(by_column.values()))
     samples = f"pairs of {fmt.count(len(first.model))}"
+    if first.cluster == "prompt" or len(first.groups) > 2:
+        samples = f"pairs of answers to {fmt.plural(len(first.model), 'prompt')}"
     ends = "from the furthest in its direction to the furthest in the other"
     if first.apart:
         samples, ends = "texts of each group", "from the highest score of either to the lowest"
