@@ -42,6 +42,20 @@ def test_a_column_in_which_groups_differ_is_named_with_what_blocks_it() -> None:
     assert "within 2 values of `channel` (2 hold both)" in blocked.lines[2]
 
 
+def test_of_three_groups_none_is_said_to_be_both() -> None:
+    lines = [
+        {
+            "pair": job,
+            "prompt": f"A letter for a {job}",
+            "origin": origin,
+            "text": f"{job} {origin}",
+        }
+        for job in ("nurse", "pilot", "baker", "clerk", "judge", "cook")
+        for origin in ("Kenyan", "Brazilian", "Canadian")
+    ]
+    assert "(6 hold two groups or more)" in comparison(*lines, by=("origin",))
+
+
 @pytest.mark.parametrize(("left_out", "kind"), [("tier", "groups"), ("", "templates")])
 def test_what_no_group_shares_blocks_nothing(left_out: str, kind: str) -> None:
     lines = [{k: v for k, v in row.items() if k != left_out} for row in rows(1.0)]

@@ -84,7 +84,9 @@ def _comparison(table: InputTable, roles: ColumnRoles, choice: Choice) -> str:
         if choice.n_blocks == 1:
             sentence = "between groups within one request"
     else:
-        sentence = f"within {choice.n_blocks:,} {choice.blocks} ({choice.n_both:,} hold both)"
+        values = {value for group in choice.groups[:1] for value in group.cells if value}
+        several = "two groups or more" if len(values) > 2 else "both"
+        sentence = f"within {choice.n_blocks:,} {choice.blocks} ({choice.n_both:,} hold {several})"
     remarks = "".join(f"; {remark}" for remark in choice.remarks)
     return f"Comparison: {sentence}{remarks}."
 
