@@ -2,7 +2,7 @@
 
     python -m benchmarks.factors [--stories 500000] [--texts FILE] [--rounds 1]
 
-Stories are drawn with replacement from FILE, or from the packaged sample. Annotation (groups.v2)
+Stories are drawn with replacement from FILE, or from the packaged sample. Annotation (groups.v3)
 and measures of one factor and of three are timed in turns, in this process; CPU seconds are
 printed, the smallest of the rounds. Then the words alone are matched in the first stories, as the
 factors have them and with every word counting wherever it stands. Zero exits say that three take at

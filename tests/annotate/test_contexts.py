@@ -1,4 +1,4 @@
-"""Contexts of words: names of people, gods, places, things and ages in texts (groups.v2)."""
+"""Contexts of words: names of people, gods, places, things and ages in texts (groups.v3)."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Groups in texts (groups.v2): words by their boundaries, cells by their spellings."""
+"""Groups in texts (groups.v3): words by their boundaries, cells by their spellings."""
 
 import re
 from dataclasses import replace

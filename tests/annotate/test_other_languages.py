@@ -40,7 +40,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "agency-unmasked.v1": agency_settings("lexicon"),
     "everyone.v8": {"unnamed": True},
     "group_words.v2": group_word_settings(),
-    "groups.v2": group_settings(["religion"]),
+    "groups.v3": group_settings(["religion"]),
     "people.v8": {},
     "sentiment.v1": sentiment_settings("vader"),
     "text_scores.v2": score_settings(
@@ -97,14 +97,14 @@ def test_a_text_of_another_language_is_refused_and_counted(name: str, tmp_path: 
 def test_words_that_ship_are_unread_where_words_of_ones_own_are_read(tmp_path: Any) -> None:
     own = tmp_path / "faith.toml"
     own.write_text(FAITH, encoding="utf-8")
-    stage, rows = rows_of(tmp_path, "groups.v2", group_settings(["religion", str(own)]))
+    stage, rows = rows_of(tmp_path, "groups.v3", group_settings(["religion", str(own)]))
     shipped, of_own = rows["es"]["said"].split("|")[0], rows["es"]["said"].split("|")[-1]
     assert (shipped, of_own) == ("unread=not in English:", "group:0")
     assert rows["en"]["said"].startswith("group:")
     assert rows["tr"]["said"].endswith("|none:")
     assert stage.note()["n_errors"] == len(OTHERS)
     # With words of one's own alone nothing is left out
-    annotator = registry.component("annotators", "groups.v2")
+    annotator = registry.component("annotators", "groups.v3")
     assert annotator.why_unread(OTHERS["es"], group_settings([str(own)])) == ""
 
 

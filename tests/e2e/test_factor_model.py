@@ -82,7 +82,7 @@ def _audit(texts: Path, factor: Path, server: OpenAIServer, *more: object) -> li
 
 
 def _said(folder: Path, source: str = "faith/model") -> dict[str, int]:
-    note = json.loads((folder / "r/annotations/groups.v2/stage.json").read_text("utf-8"))
+    note = json.loads((folder / "r/annotations/groups.v3/stage.json").read_text("utf-8"))
     found: dict[str, int] = note["settings"]["asked"]["said"][source]
     return found
 
@@ -255,6 +255,6 @@ def test_texts_of_other_languages_are_labelled_as_they_stand_and_shipped_words_r
     # The words that ship are English: no text shows "none", all are refused and counted
     words = _share(tmp_path, "group_texts.v1", seen_by="words", religion="hindu")["of"]
     assert (words.value, words.exclusions) == (None, {"not in English": 12})
-    assert "groups.v2, 12 not read in full (12: not in English: give the factor words" in done.out
+    assert "groups.v3, 12 not read in full (12: not in English: give the factor words" in done.out
     page = (tmp_path / "r" / "report.html").read_text("utf-8")
-    assert "groups.v2: 12 not read in full" in page
+    assert "groups.v3: 12 not read in full" in page

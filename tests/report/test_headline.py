@@ -246,12 +246,12 @@ def test_only_what_no_annotator_read_states_nothing(make_run: Maker) -> None:
     run = make_run([SURE], stories=stories(ENGLISH))
     error = ["DataError: not in English: ask a model", N_STORIES]
     unread = {"n_errors": N_STORIES, "commonest_error": error}
-    for name in ("people.v8", "groups.v2"):
+    for name in ("people.v8", "groups.v3"):
         run.annotations(name).begin("mark")
     run.annotations("people.v8").finish("mark", unread)
-    run.annotations("groups.v2").finish("mark", {"n_errors": 0})
+    run.annotations("groups.v3").finish("mark", {"n_errors": 0})
     view = View.of(run)
-    both, people = ({"annotators": names} for names in (["people.v8", "groups.v2"], ["people.v8"]))
+    both, people = ({"annotators": names} for names in (["people.v8", "groups.v3"], ["people.v8"]))
     assert lead(replace(view, settings=view.settings | both)).kind == "found"
     seen = told(replace(view, settings=view.settings | people))
     assert seen == f"{N_STORIES} not read in full ({N_STORIES}: not in English: ask a model)."

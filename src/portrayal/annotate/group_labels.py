@@ -255,7 +255,7 @@ class GroupLabelling(ModelReader):
     @property
     def annotators(self) -> tuple[str, ...]:
         """The annotator that reads its answers."""
-        return ("groups.v2",)
+        return ("groups.v3",)
 
     @property
     def marks(self) -> dict[str, Any]:

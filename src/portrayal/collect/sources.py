@@ -375,7 +375,7 @@ def _written(path: Path, zipped: bool, separator: str) -> tuple[str, str, list[s
     fields = ("text", "text_id", "prompt", "model", "outcome", "name")
     if any(is_called(cell, field) for cell in cells for field in fields):
         return separator, encoding, None
-    if not any(_SENTENCE.search(cell) for cell in cells):
+    if not any(map(_SENTENCE.match, cells)):
         return separator, encoding, None
     names = [f"column_{number}" for number in range(1, len(cells) + 1)]
     log.info(
@@ -387,7 +387,7 @@ def _written(path: Path, zipped: bool, separator: str) -> tuple[str, str, list[s
     return separator, encoding, names
 
 
-_SENTENCE = re.compile(r"(\S+\s+){3}.*[.!…。！][\"'”’)]*\s*\Z|(\S+\s+){14}", re.DOTALL)
+_SENTENCE = re.compile(r"\s*((\S+\s+){3}.*[.!…。！][\"'”’)]*\s*\Z|(\S+\s+){14})", re.DOTALL)
 """What no name of a column is: four words and a full stop, or fifteen words."""
 
 

@@ -180,7 +180,7 @@ def classes_of(run: Run, field: str, *, unsure: bool = True) -> dict[tuple[str, 
     ]
     if not places:
         raise OptionError(f"no words or model see {field} in texts; there is nothing to correct.")
-    stage = run.annotations("groups.v2")
+    stage = run.annotations("groups.v3")
     for _, rows in read_shards(run.texts, ["text_id"], (stage, ["text_id", "said", "error"])):
         for row in rows.to_pylist():
             if row["error"] is None:

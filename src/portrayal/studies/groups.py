@@ -21,7 +21,7 @@ from portrayal.reference.factors import (
 from portrayal.run.directory import Run, read_prompts
 from portrayal.studies.study import Options, Study
 
-GROUPS, EVERYONE = "groups.v2", "everyone.v8"
+GROUPS, EVERYONE = "groups.v3", "everyone.v8"
 MEASURES = (
     "group_share.v1",
     "group_ratio.v1",

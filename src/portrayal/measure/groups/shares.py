@@ -164,7 +164,7 @@ def _component(
 
     measure = Component(
         name=name,
-        reads="groups of each factor in texts (groups.v2); people, for names and references",
+        reads="groups of each factor in texts (groups.v3); people, for names and references",
         source=SOURCE,
         run=run,
         **words,

@@ -263,7 +263,7 @@ def read_group_texts(
     factors
         The factors that `groups` was made from, in its order.
     groups
-        The stage of `groups.v2`.
+        The stage of `groups.v3`.
     people
         A stage of people, for names and references; without one these sources see nothing.
     by
