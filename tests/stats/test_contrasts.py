@@ -477,3 +477,13 @@ def test_a_root_is_searched_without_a_warning_where_heights_are_infinite():
     root = crossing(height, np.array([0.0, 0.0, 0.0]), np.array([4.0, 1.0, 1.0]))
     assert root[0] == pytest.approx(1.0)
     assert np.isnan(root[1:]).all()
+
+
+def test_a_few_people_alone_in_their_prompts_do_not_differ_by_chance_in_these_prompts():
+    """Of 8 people beside 312, hardly two to a prompt, one test in four was below .05."""
+    rng, shape = np.random.default_rng(5), (20, 1500)
+    upper, lower = (rng.multinomial(n, np.full(20, 0.05), size=1500).T for n in (8, 312))
+    chance = rng.beta(3.2, 4.8, size=shape)
+    sums = rng.binomial(upper, chance), upper, rng.binomial(lower, chance), lower
+    result = infer_contrasts(TwoSides(*(x.astype(float) for x in sums)), 0.95)
+    assert np.nanmean(result.fixed_p < 0.05) < 0.12

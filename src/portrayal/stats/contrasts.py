@@ -342,9 +342,13 @@ class RatioScore:
             for count, people in sides
         )
         shares = _positive(self._upper_share) * _positive(self._lower_share)
-        return self._of_difference(
+        own = self._of_difference(
             upper / _positive(self._a) ** 2, lower / _positive(self._b) ** 2, 1.0 / shares
         )
+        # Of one person in a prompt nothing is known within: at least what both sides tell together
+        ratio = np.nan_to_num(self.ratio, nan=1.0, posinf=1.0)
+        both = self._variance_within_at(ratio) / _positive(self._upper_share) ** 2
+        return np.asarray(np.maximum(own, both))
 
 
 def _positive(values: FloatArray) -> FloatArray:
